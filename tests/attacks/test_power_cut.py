@@ -32,7 +32,7 @@ class Cut:
         home = tmp_path / "disk"
         home.mkdir()
         ledger = ss.Ledger(home / "budget.db", epsilon=4.0, delta=1e-6)
-        ledger.charge(epsilon=0.1, statistic="before", relation="replace")
+        ledger.charge(epsilon=0.1, statistic="before", relation="replace of pairs")
         secret = ss.Secret.generate()
         secret.save(home / "secret.key")
         self.fingerprint = secret.fingerprint.hex()

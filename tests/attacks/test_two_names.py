@@ -117,7 +117,7 @@ def test_a_fork_in_the_middle_of_a_transaction(budget: Path, exact: ss.Plan) -> 
         with ledger._file.transaction(write=True):
             child = os.fork()
         if child == 0:
-            ss.Ledger(budget).charge(epsilon=0.1, statistic="child", relation="replace")
+            ss.Ledger(budget).charge(epsilon=0.1, statistic="child", relation="replace of pairs")
             os._exit(0)
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 

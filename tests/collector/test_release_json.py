@@ -59,12 +59,12 @@ def test_what_is_protected_is_in_the_json(unit: str, protects: str, tmp_path: Pa
     assert release.protects == protects
     assert f", {protects})" in str(release)
     books = ss.Ledger(tmp_path / "l.db", epsilon=3.0, delta=1e-5, relation="add_remove")
-    asked = {"epsilon": 1.0, "statistic": "keys", "relation": release.protects}
+    read = ss.Release.from_json(release.to_json())
     if unit == "pair":
-        books.charge(**asked)  # type: ignore[arg-type]
+        books.charge(release=read)
         return
     with pytest.raises(ss.UnitMismatch):
-        books.charge(**asked)  # type: ignore[arg-type]
+        books.charge(release=read)
 
 
 def test_older_json_does_not_say_the_unit_and_stays_as_it_was() -> None:

@@ -61,7 +61,7 @@ def folder(tmp_path: Path, plan: ss.Plan) -> Path:
     home = tmp_path / "home"
     home.mkdir()
     ledger = ss.Ledger(home / "budget.db", epsilon=3.0, delta=1e-6)
-    ledger.charge(epsilon=0.1, statistic="before", relation="replace")
+    ledger.charge(epsilon=0.1, statistic="before", relation="replace of pairs")
     secret = ss.Secret.from_bytes(BITS)
     secret.save(home / "secret.key")
     collector = plan.open(secret)
@@ -225,7 +225,7 @@ def test_a_clock_that_goes_backwards(folder: Path, monkeypatch: pytest.MonkeyPat
 def test_a_clock_that_was_ahead_can_be_accepted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ledger, collector = opened(folder)
     monkeypatch.setattr(budgets, "now", lambda: datetime.now(UTC) + timedelta(days=400))
-    ledger.charge(epsilon=0.1, statistic="ahead", relation="replace")
+    ledger.charge(epsilon=0.1, statistic="ahead", relation="replace of pairs")
     monkeypatch.undo()
     with pytest.raises(ss.ClockWentBackwards):
         collector.release(ledger=ledger)
@@ -238,7 +238,7 @@ def test_a_clock_that_was_ahead_can_be_accepted(folder: Path, monkeypatch: pytes
 def test_a_small_step_back_is_no_question(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ledger, _ = opened(folder)
     monkeypatch.setattr(budgets, "now", lambda: datetime.now(UTC) - timedelta(seconds=5))
-    ledger.charge(epsilon=0.1, statistic="a little earlier", relation="replace")
+    ledger.charge(epsilon=0.1, statistic="a little earlier", relation="replace of pairs")
 
 
 # --- damaged files ---
@@ -330,7 +330,7 @@ def test_what_the_budget_depends_on_has_checksums(folder: Path, name: str) -> No
 def test_records_are_held_together_by_a_chain(folder: Path, change: str) -> None:
     ledger, _ = opened(folder)
     for i in range(2):
-        ledger.charge(epsilon=0.1, statistic=f"more {i}", relation="replace")
+        ledger.charge(epsilon=0.1, statistic=f"more {i}", relation="replace of pairs")
     ledger.verify()
     with sqlite3.connect(folder / "budget.db") as connection:
         connection.execute(change)
@@ -346,7 +346,7 @@ def test_bytes_changed_anywhere(folder: Path) -> None:
     """
     ledger, _ = opened(folder)
     for i in range(20):
-        ledger.charge(epsilon=0.05, statistic=f"more {i}", relation="replace", label="x" * 50)
+        ledger.charge(epsilon=0.05, statistic=f"more {i}", relation="replace of pairs", label="x" * 50)
     spent, good = ledger.spent(), (folder / "budget.db").read_bytes()
     rng = random.Random(7)
     seen = {"error": 0, "same": 0}
@@ -362,7 +362,7 @@ def test_bytes_changed_anywhere(folder: Path) -> None:
         try:
             again = ss.Ledger(folder / "budget.db")
             found, count, whole = again.spent(), len(again), again.epsilon
-            again.charge(epsilon=0.05, statistic="next", relation="replace")
+            again.charge(epsilon=0.05, statistic="next", relation="replace of pairs")
             after = again.spent()
         except ss.LedgerError:
             seen["error"] += 1

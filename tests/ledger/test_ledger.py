@@ -104,7 +104,7 @@ def test_estimates_with_noise_are_paid_like_all_else(ledger: ss.Ledger, exact: s
 def test_mechanisms_of_all_kinds_in_one_ledger(ledger: ss.Ledger, plan: ss.Plan, exact: ss.Plan) -> None:
     released(plan, ledger)
     released(exact, ledger)
-    ledger.charge(epsilon=0.2, delta=1e-9, statistic="median", relation="replace", label="by hand")
+    ledger.charge(epsilon=0.2, delta=1e-9, statistic="median", relation="replace of pairs", label="by hand")
     kinds = [record.mechanism for record in ledger.records()]
     assert kinds == ["bare", "exact", "other"]
     last = list(ledger.records())[-1]
@@ -211,14 +211,16 @@ WRONG: dict[str, tuple[Callable[[Path], object], type[Exception], str]] = {
     "export to what": (lambda p: ss.Ledger(p).export(p.with_name("x.xml")), ss.ArgumentError, ".json or .csv"),
     "export to nowhere": (lambda p: ss.Ledger(p).export(p / "x" / "y.csv"), ss.LedgerError, "cannot export"),
     "charge of nothing": (
-        lambda p: ss.Ledger(p).charge(epsilon=1.0, statistic="", relation="replace"), ss.ArgumentError, "say what"),
+        lambda p: ss.Ledger(p).charge(epsilon=1.0, statistic="", relation="replace of pairs"),
+        ss.ArgumentError, "say what"),
     "charge of no ε": (
-        lambda p: ss.Ledger(p).charge(epsilon=-1.0, statistic="x", relation="replace"), ss.ArgumentError, "epsilon"),
+        lambda p: ss.Ledger(p).charge(epsilon=-1.0, statistic="x", relation="replace of pairs"),
+        ss.ArgumentError, "epsilon"),
     "label": (
-        lambda p: ss.Ledger(p).charge(epsilon=1.0, statistic="x", relation="replace", label=7),  # type: ignore[arg-type]
+        lambda p: ss.Ledger(p).charge(epsilon=1.0, statistic="x", relation="replace of pairs", label=7),  # type: ignore[arg-type]
         ss.ArgumentTypeError, "label must .*got 7"),
     "part": (
-        lambda p: ss.Ledger(p).charge(epsilon=1.0, statistic="x", relation="replace", part=("a",)),  # type: ignore[arg-type]
+        lambda p: ss.Ledger(p).charge(epsilon=1.0, statistic="x", relation="replace of pairs", part=("a",)),  # type: ignore[arg-type]
         ss.ArgumentError, "must be the names of a partition and of a part"),
 }  # fmt: skip
 
@@ -249,7 +251,7 @@ def test_a_ledger_is_needed_where_one_is_passed(plan: ss.Plan, path: Path) -> No
 
 def test_exports(ledger: ss.Ledger, plan: ss.Plan, tmp_path: Path) -> None:
     released(plan, ledger, label='with "quotes", and a\nline')
-    ledger.charge(epsilon=0.1, statistic="median", relation="replace")
+    ledger.charge(epsilon=0.1, statistic="median", relation="replace of pairs")
     content = json.loads(ledger.to_json())
     assert (content["format"], content["epsilon"], content["spent"]) == ("stablesketch-ledger/1", 3.0, ledger.spent())
     assert [release["statistic"] for release in content["releases"]] == ["F_0.5", "median"]

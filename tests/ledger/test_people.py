@@ -42,7 +42,7 @@ def test_people_and_pairs_do_not_share_a_ledger(visits: Path, ledger: ss.Ledger,
     with pytest.raises(ss.UnitMismatch, match=r"Name the column of people in this release too \(person=\)"):
         released(visits, ledger, **way)
     with pytest.raises(ss.UnitMismatch):
-        ledger.charge(epsilon=0.1, statistic="x", relation="add_remove")
+        ledger.charge(epsilon=0.1, statistic="x", relation="add_remove of pairs")
     assert (len(ledger), ledger.spent()) == (1, before)
     ledger.verify()
 

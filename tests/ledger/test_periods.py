@@ -253,7 +253,7 @@ def test_periods_that_were_edited_with_care_are_noticed_on_opening(
     clock.set(2026, 11, 16)
     spend(named, exact, 2)
     for _ in range(2):
-        named.charge(epsilon=1e-9, statistic="x", relation=str(monthly.relation))
+        named.charge(epsilon=1e-9, statistic="x", relation=f"{monthly.relation} of pairs")
     with sqlite3.connect(path) as connection:
         change(Budget.read_all(connection, path), connection)
     connection.close()

@@ -27,7 +27,7 @@ def test_the_value_is_recorded_with_the_payment(tmp_path: Path) -> None:
     assert ledger.published(1) == release.to_json()
     other = filled(1).release(ledger=ledger)
     assert ledger.published(2) == other.to_json() != release.to_json()
-    ledger.charge(epsilon=0.1, statistic="median", relation="add_remove")
+    ledger.charge(epsilon=0.1, statistic="median", relation="add_remove of pairs")
     assert ledger.published(3) is None
     assert ledger.published(4) is None
     with pytest.raises(ss.ArgumentTypeError, match="number"):

@@ -31,7 +31,7 @@ def test_what_protects_different_things_is_not_added_up(ledger: ss.Ledger, plan:
         with pytest.raises(ss.UnitMismatch):
             ledger.schedule(other, releases=2)
     with pytest.raises(ss.UnitMismatch):
-        ledger.charge(epsilon=0.1, statistic="x", relation="add_remove")
+        ledger.charge(epsilon=0.1, statistic="x", relation="add_remove of pairs")
     assert len(ledger) == 1
 
 
@@ -53,7 +53,7 @@ def test_a_ledger_can_be_made_for_a_unit(path: Path, plan: ss.Plan, added: ss.Pl
 
 @pytest.mark.parametrize("unit", ["pair", "key", "individual"])
 def test_a_release_is_charged_for_what_it_protects(tmp_path: Path, unit: str) -> None:
-    """`relation=release.relation` would call all three add_remove: individuals would be added up with pairs."""
+    """Its relation is add_remove for all three: by that alone individuals would be added up with pairs."""
     plan = ss.plan(ss.Distinct(), ss.Privacy(1.0, 1e-6, unit=unit), mechanism="exact")  # type: ignore[arg-type]
     collector = plan.open()
     collector.update(["a", "b"])
@@ -72,6 +72,22 @@ def test_a_release_is_charged_for_what_it_protects(tmp_path: Path, unit: str) ->
     assert own.published(record.number) == replace(release, record=record.number).to_json()
 
 
+@pytest.mark.parametrize("unit", ["pair", "key", "individual"])
+@pytest.mark.parametrize("relation", ["add_remove", "replace"])
+def test_a_relation_alone_does_not_say_what_is_protected(ledger: ss.Ledger, relation: str, unit: str) -> None:
+    """`release.relation` and `privacy.relation` are the same words whatever is protected: no charge may guess it."""
+    if (relation, unit) == ("replace", "individual"):
+        return  # which cannot be asked for
+    privacy = ss.Privacy(0.1, 1e-9, unit=unit, relation=relation)  # type: ignore[arg-type]
+    with pytest.raises(ss.ArgumentError, match=f"^relation must also say what is protected, got '{relation}'") as found:
+        ledger.charge(epsilon=0.1, statistic="x", relation=privacy.relation)
+    assert f"Pass '{relation} of pairs', '{relation} of keys'" in str(found.value).replace(" or ", ", ")
+    assert "or the release itself (release=)" in str(found.value)
+    assert len(ledger) == 0
+    record = ledger.charge(epsilon=0.1, statistic="x", relation=f"{relation} of {unit}s")
+    assert record.relation == ledger.relation == privacy.protects
+
+
 def test_people_are_charged_as_people(tmp_path: Path) -> None:
     rows = pa.table({"app": ["a", "b", "a"], "user": ["x", "y", "z"]})
     release = ss.release(rows, ss.Hill(0.5), ss.Privacy(1.0, 1e-6), key="app", person="user").release
@@ -87,7 +103,7 @@ def test_a_release_is_charged_once_and_alone(ledger: ss.Ledger, plan: ss.Plan) -
     for more in ({"relation": "replace"}, {"epsilon": 0.1}, {"delta": 1e-9}, {"pairs_per_person": 2}):
         with pytest.raises(ss.ArgumentError, match=f"release cannot be used with {next(iter(more))}="):
             ledger.charge(release=other, **more)  # type: ignore[arg-type]
-    with pytest.raises(ss.ArgumentError, match=r"must say what it protects.*relation='add_remove'"):
+    with pytest.raises(ss.ArgumentError, match=r"must say what it protects.*relation='add_remove of pairs'"):
         ledger.charge(release=replace(other, unit=None))
     with pytest.raises(ss.ArgumentTypeError, match="release must be a Release"):
         ledger.charge(release=0.5)  # type: ignore[arg-type]

@@ -16,7 +16,7 @@ import stablesketch as ss
 from stablesketch.cli.app import run
 from stablesketch.privacy.advice import suspicion
 from stablesketch.release.outcome import GroupRelease, Outcome, Share
-from stablesketch.report import Context, Named, registry_entry, report_page
+from stablesketch.report import Context, Named, registry_entry, report_page, sentences
 from stablesketch.report.commands import commands
 from stablesketch.spoken import at_most
 
@@ -192,7 +192,28 @@ def test_a_private_number_of_pairs_is_nowhere() -> None:
     assert "times as likely because of one person being in the data" in text
     assert "How many rows there are" not in text
     assert "whole numbers from 1 to 3" in text
+    assert "How far cannot be published" in text
     assert "more than 5 rows" not in text  # people are bounded, so having more rows is no weakness
+
+
+@pytest.mark.parametrize(
+    ("statistic", "moved"),
+    [
+        (ss.Hill(1), "can move the value either way"), (ss.Profile(), "can move the value either way"),
+        (ss.Shannon(), "can move the value either way"), (ss.Moment(0.5), "can only lower the value"),
+        (ss.Distinct(), "can only lower the value"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_how_far_rows_that_are_not_used_move_a_value(statistic: ss.Hill | ss.Moment, moved: str) -> None:
+    """Fewer rows of a key lower every moment and every count; shares of keys may become more or less even."""
+    said = (
+        f"Leaving out the others {moved}, and the limits do not include that. How far cannot be published, because "
+        "one person with very many rows could decide it; those who hold the data can compute it."
+    )
+    plan = ss.plan(statistic, ss.Privacy(1.0, 1e-6, pairs_per_person=5))
+    assert said in sentences.limits(plan, released(plan), person=True)
+    assert "Leaving out" not in sentences.limits(plan, released(plan), person=False)
 
 
 def test_rows_are_not_people() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import get_args
 
@@ -16,16 +16,42 @@ from .record import INDIVIDUALS, PEOPLE, Ask
 _MOST = 2**53
 
 
+_OF_PAIRS = " of pairs"  # which a ledger leaves out
+
+
 def check_unit(relation: object, pairs_per_person: object) -> None:
     known = [*(f"{each}{unit}" for unit in ("", " of keys") for each in get_args(Relation)), INDIVIDUALS, PEOPLE]
     if relation is not None and relation not in known:
-        *first, last = map(repr, known)
         raise ArgumentError(
-            "relation", relation, f"must be {', '.join(first)} or {last}",
-            "Choose the one that says what the release protects",
-        )  # fmt: skip
+            "relation", relation, f"must be {_either(known)}", "Choose the one that says what the release protects"
+        )
     if pairs_per_person is not None:
         check_count("pairs_per_person", pairs_per_person)
+
+
+def stated_unit(relation: str) -> str:
+    """What a charge protects, as a ledger stores it. It must be stated in full.
+
+    The `relation` of a `Privacy`, and of a release, is "add_remove" whether a pair, a key, an individual or a person
+    comes and goes. Taken as pairs, a release of individuals would be added up with pairs at an ε below the truth.
+    """
+    full = [*(f"{each}{unit}" for unit in (_OF_PAIRS, " of keys") for each in get_args(Relation)), INDIVIDUALS, PEOPLE]
+    if relation in get_args(Relation):
+        raise ArgumentError(
+            "relation", relation, "must also say what is protected",
+            f"Pass {_either(one for one in full if one.startswith(relation))}, or the release itself "
+            f"({arg('release')})",
+        )  # fmt: skip
+    if relation not in full:
+        raise ArgumentError(
+            "relation", relation, f"must be {_either(full)}", "Choose the one that says what the release protects"
+        )
+    return relation.removesuffix(_OF_PAIRS)
+
+
+def _either(words: Iterable[str]) -> str:
+    *first, last = map(repr, words)
+    return f"{', '.join(first)} or {last}"
 
 
 def check_stated(**given: object) -> None:
@@ -66,7 +92,7 @@ def ask_of_release(release: object, beside: Sequence[str]) -> tuple[Ask, Callabl
     if release.unit is None and not release.person:
         raise ArgumentError(
             "release", HIDDEN, "must say what it protects", f"Say it yourself: {arg('epsilon')}, {arg('delta')}, "
-            f"{arg('statistic')} and {arg('relation', 'add_remove')}, for example",
+            f"{arg('statistic')} and {arg('relation', 'add_remove of pairs')}, for example",
             because="this one is of version 0.1.0 and does not",
         )  # fmt: skip
     # Anybody can make one up, and a negative ε would add to the budget. Only a release that costs nothing has 0.

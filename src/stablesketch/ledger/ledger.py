@@ -25,7 +25,16 @@ from ..published import Release
 from ..wording import arg
 from . import store
 from .accounting import best_theta
-from .arguments import ask_of_release, check_count, check_priced, check_stated, check_unit, checked_label, checked_part
+from .arguments import (
+    ask_of_release,
+    check_count,
+    check_priced,
+    check_stated,
+    check_unit,
+    checked_label,
+    checked_part,
+    stated_unit,
+)
 from .books import Books
 from .chain import position_from, position_text
 from .composition import Lane, Stale
@@ -223,9 +232,11 @@ class Ledger(Standing):
 
         For noise of your own, another library, or releases made before there was a ledger. `published` makes the text
         of what is released, from the number of the record; it is kept with the record (`Ledger.published`).
+        `relation` says in full what comes and goes between neighbours: "add_remove of pairs", "replace of pairs", "...
+        of keys", "add_remove of individuals" or "add_remove of people".
 
         `release`, made without a ledger, says all of that itself: what it cost, and what it protects. Only `label` and
-        `part` go with it. Its `relation` alone would not say whether that is a pair, a key, an individual or a person.
+        `part` go with it.
         """
         if release is not None:
             given = {"epsilon": epsilon, "statistic": statistic, "relation": relation, "published": published}
@@ -236,10 +247,11 @@ class Ledger(Standing):
             assert epsilon is not None
             assert statistic is not None
             assert relation is not None
-            check_unit(relation, pairs_per_person)
+            protects = stated_unit(relation)
+            check_unit(protects, pairs_per_person)
             check_priced(epsilon, delta, statistic)
             charge = Charge("other", epsilon=float(epsilon), delta=float(delta))
-            ask = Ask(statistic, charge, float(epsilon), float(delta), relation, pairs_per_person)
+            ask = Ask(statistic, charge, float(epsilon), float(delta), protects, pairs_per_person)
         entry = Entry(ask, None, checked_label(label), checked_part(part, ask))
         return self.enter([entry], None if published is None else [published])[0]
 

@@ -66,12 +66,22 @@ def limits(plan: Plan, release: Release, person: bool, groups: int | None = None
     """What the interval covers, and what it does not."""
     most = plan.privacy.pairs_per_person
     used = f"rows that are used, at most {most:,} of each person" if person else "data there are"
-    left_out = " Leaving out the others can change the value, and the limits do not include that." if person else ""
+    left_out = f" {_left_out(plan)}" if person else ""
     if person and groups is not None:
         left_out = f" {groups_of_each(groups)}{left_out}"
     return (
         f"Limits hold the true value in {100 * release.confidence:g} of 100 releases: the value of the {used}, "
         f"before sketch and noise.{left_out} They say nothing about a population that the data are a sample of."
+    )
+
+
+def _left_out(plan: Plan) -> str:
+    """How far the rows that were not used may have moved the value. No public number bounds it."""
+    shares = any(point.of_shares for point in plan.statistic.points)
+    moved = "can move the value either way" if shares else "can only lower the value"
+    return (
+        f"Leaving out the others {moved}, and the limits do not include that. How far cannot be published, because "
+        "one person with very many rows could decide it; those who hold the data can compute it."
     )
 
 
