@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import stablesketch as ss
+from stablesketch.cli.data_options import Data, with_data
 from stablesketch.cli.release import release as command
 from stablesketch.cli.statistic_options import Chosen, statistic_options
 from stablesketch.engines.spark import release as on_spark
@@ -68,7 +69,7 @@ def test_spark_takes_all_but_how_to_open_files() -> None:
 
 
 def test_the_command_line_takes_the_same_with_the_same_defaults() -> None:
-    found = typed(command, "context")
+    found = typed(with_data(command), "context")
     assert found.keys() == EVERY - NOT_TYPED.keys() | OF_THE_SHELL.keys()
     both = found.keys() & DEFAULTS.keys()
     assert {name: found[name].default for name in both} == {name: DEFAULTS[name] for name in both}
@@ -154,10 +155,14 @@ def test_the_command_line_asks_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     monkeypatch.setattr(sys.modules["stablesketch.cli.release"], "run", shown)
     names = tmp_path / "countries.txt"
     names.write_text("FR\nDE\n")
-    more = {**TYPED, "key": "app,page", "groups": names, "size": "40", "entries_per_key": "8"}
+    typed_data = {name: TYPED.get(name) for name in sorted(OPENED - {"wide"})}
+    data = Data(["e.csv"], **typed_data)  # type: ignore[arg-type]
+    more = {name: value for name, value in TYPED.items() if name not in OPENED}
+    more |= {"key": "app,page", "groups": names, "size": "40", "entries_per_key": "8"}
     typed_privacy = {"epsilon": 1.0, "delta": 1e-9, "max_value": 7, "pairs_per_person": 3}
     given = {option: 0.5 if option.name == "p" else None for option in statistic_options()}
-    found = asked_by(lambda: command(None, Chosen("moment", given), ["e.csv"], **typed_privacy, **more))  # type: ignore[arg-type]
+    chosen = Chosen("moment", given)
+    found = asked_by(lambda: command(context=None, statistic=chosen, read=data, **typed_privacy, **more))  # type: ignore[arg-type]
     assert found == ASKED
 
 

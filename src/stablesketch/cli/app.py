@@ -107,6 +107,10 @@ def _add(app: typer.Typer, name: str, about: str) -> None:
         from .statistic_options import with_statistic
 
         command = with_statistic(command)
+    if "read" in inspect.signature(command).parameters:
+        from .data_options import with_data
+
+        command = with_data(command)
     app.command(name, cls=WithExamples, help=about, epilog=getattr(module, "EXAMPLES", None))(command)
 
 

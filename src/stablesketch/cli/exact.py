@@ -10,9 +10,9 @@ import typer
 
 from ..bounding.persons import groups_of_each
 from ..engines.local.exact import Bound, ExactGroup, exact_by_bound
-from ..reading.opened import Input
 from ..statistic import Statistic
 from . import options
+from .data_options import Data
 from .screen import fact_table, json_text, note, number, plain_table, print_text
 from .statistic_options import Chosen
 
@@ -27,8 +27,8 @@ stablesketch exact events.csv --key app --person user_id \\
 
 
 def exact(
+    *,
     statistic: Chosen,
-    files: options.Inputs = None,
     key: options.Key = None,
     value: options.Value = None,
     by: options.By = None,
@@ -38,16 +38,13 @@ def exact(
     ] = None,
     pairs_per_person: options.PairsUsed = None,
     groups_per_person: Annotated[int, options.in_privacy(help="Maximum number of groups of one person.")] = 1,
-    sql: options.Sql = None,
-    format: options.Format = None,
-    header: options.Header = True,
-    delimiter: options.Delimiter = None,
+    read: Data,
     wide: options.Wide = False,
     on_bad: options.OnBad = "error",
     json: options.Json = False,
 ) -> None:
     """The exact statistic; with --person, also with people bounded."""
-    options.need_input(files, sql)
+    how = read.as_input(wide=wide)
     if person is None and (pairs_per_person is not None or groups_per_person != 1):
         raise typer.BadParameter(
             "--pairs-per-person and --groups-per-person need a column of people. Name it: --person"
@@ -55,9 +52,8 @@ def exact(
     wanted = statistic.made()
     columns = options.columns_of(key, value, by, person, wide=wide)
     used = (None,) if person is None else _TRIED if pairs_per_person is None else (pairs_per_person, None)
-    how = Input(format, header, delimiter, sql, wide)
     bounds = [None if most is None else Bound(most, groups_per_person) for most in used]
-    found = exact_by_bound(files, wanted, columns, how, on_bad, bounds)
+    found = exact_by_bound(read.files, wanted, columns, how, on_bad, bounds)
     rows = [(most, one) for most, every in zip(used, found, strict=True) for one in every]
     order = {one.group: place for place, one in enumerate(found[-1])}  # all rows contain every group
     rows.sort(key=lambda row: order[row[1].group])  # each group by itself, the fewest rows first

@@ -44,22 +44,9 @@ def max_value_or_auto(text: str | int) -> int | str:
     return "auto" if text == "auto" else count(text)
 
 
-Inputs = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="[FILES]...",
-        help="Parquet, CSV or JSON files, patterns in quotes, - for standard input, or a database with --sql.",
-        show_default=False,
-    ),
-]
 Key = Annotated[str | None, in_data("--key", help="The column of keys; several, separated by commas, are one key.")]
 Value = Annotated[str | None, in_data(help="The column of values, whole numbers; without it every pair counts 1.")]
 By = Annotated[str | None, in_data(help="One number for each group: the column(s) that name the group.")]
-Sql = Annotated[str | None, in_data(help="Read a query: select app, n from 'events/*.parquet'.")]
-Format = Annotated[
-    str | None, in_data(help="parquet, csv, tsv, json, lines, arrow or orc (default: recognised from the first bytes).")
-]
-Header = Annotated[bool, in_data("--header/--no-header", help="Whether the CSV has a header line.")]
 Delimiter = Annotated[str | None, in_data(help="Field separator of CSV (default: found from the header).")]
 Wide = Annotated[
     bool,
@@ -149,12 +136,6 @@ Json = Annotated[bool, in_output("--json", help="Print JSON.")]
 Output = Annotated[Path | None, in_output("--output", "-o", help="Write to this new file.")]
 Plot = Annotated[Path | None, in_output(help="Save a picture to this new file: .png, .svg or .html.", metavar="FILE")]
 SecretFile = Annotated[Path | None, in_privacy("--secret", help="The file of the secret.")]
-
-
-def need_input(files: list[str] | None, sql: str | None) -> None:
-    """Refuses a call that names nothing to read."""
-    if not files and sql is None:
-        raise typer.BadParameter("nothing to read. Name files, - for standard input, or --sql.")
 
 
 def columns_of(

@@ -13,9 +13,9 @@ from ..errors import PlanInfeasible
 from ..plan import Plan
 from ..plan.asked import asked
 from ..plan.planner import planned
-from ..reading.opened import Input
 from ..spoken import at_most, percent, relative_error
 from . import options
+from .data_options import Data, with_data
 from .screen import json_text, note, plain_table, print_text
 from .statistic_options import Chosen, with_statistic
 from .with_examples import WithExamples
@@ -94,11 +94,7 @@ def _error(crowd: People, plan: Plan) -> str:
 def private(
     person: Annotated[str, options.in_data(help="The column of people.")],
     epsilon: Annotated[float, options.in_privacy(help="ε for this choice; the release costs its own ε on top.")],
-    files: options.Inputs = None,
-    sql: options.Sql = None,
-    format: options.Format = None,
-    header: options.Header = True,
-    delimiter: options.Delimiter = None,
+    read: Data,
     on_bad: options.OnBad = "error",
     quantile: Annotated[float, options.in_data(help="Share of people whose rows should all be used.")] = 0.95,
     ledger: Annotated[Path | None, options.in_privacy(help="Record it in this ledger, which must be adaptive.")] = None,
@@ -106,10 +102,9 @@ def private(
     json: options.Json = False,
 ) -> None:
     """From the data, at a price: noisy counts of people by how many rows they have. It protects whole people."""
-    options.need_input(files, sql)
+    how = read.as_input()
     budget = None if ledger is None else options.open_ledger(ledger)
-    how = Input(format, header, delimiter, sql)
-    found = pilot(files, person, how, on_bad, epsilon, quantile, budget, label)
+    found = pilot(read.files, person, how, on_bad, epsilon, quantile, budget, label)
     print_text(json_text({"pairs_per_person": found, "epsilon": epsilon}) if json else f"--pairs-per-person {found}")
     note(
         f"about {quantile:.0%} of the people have at most that many rows. The number may be published. It cost "
@@ -118,4 +113,4 @@ def private(
 
 
 app.command("public", cls=WithExamples, epilog=_EXAMPLES)(with_statistic(public))
-app.command("private", cls=WithExamples, epilog=_PRIVATE_EXAMPLES)(private)
+app.command("private", cls=WithExamples, epilog=_PRIVATE_EXAMPLES)(with_data(private))

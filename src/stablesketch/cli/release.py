@@ -29,6 +29,7 @@ from ..release.question import DEFAULTS, Question, may_count_pairs, question, us
 from ..report import Context, Named, registry_entry, report_page
 from . import options
 from .blobs import is_blob
+from .data_options import Data
 from .deliver import Delivery, need_standard_output
 from .dry_run import caution_in_words, check_dry, shares_in_words, show_plan
 from .exits import Exit
@@ -82,9 +83,9 @@ stablesketch release all.ssk --secret s.key"""
 
 
 def release(
+    *,
     context: typer.Context,
     statistic: Chosen,
-    files: options.Inputs = None,
     key: options.Key = None,
     value: options.Value = None,
     max_value: options.MaxValue = None,
@@ -95,10 +96,7 @@ def release(
         options.in_data(help="A file of public group names, one per line; without it, names are chosen privately."),
     ] = None,
     person: Annotated[str | None, options.in_data(help="The column of people: protects people, not rows.")] = None,
-    sql: options.Sql = None,
-    format: options.Format = None,
-    header: options.Header = DEFAULTS["header"],
-    delimiter: options.Delimiter = None,
+    read: Data,
     wide: options.Wide = DEFAULTS["wide"],
     on_bad: options.OnBad = DEFAULTS["on_bad"],
     epsilon: options.Epsilon = None,
@@ -163,6 +161,7 @@ def release(
     ] = False,
 ) -> int:
     """One private number from data, or one for each group, with its uncertainty and its price."""
+    files = read.files
     blobs = bool(files) and all(is_blob(name) for name in files or ())
     kept = {"output": output, "plot": plot, "report": report, "registry": registry}
     if dry_run:
@@ -199,8 +198,8 @@ def release(
     if secret is not None:
         raise typer.BadParameter("--secret is for stored sketches. Leave it out: a release from data draws a new one.")
     wanted = statistic.made()
-    options.need_input(files, sql)
-    if key is None and not wide and not _is_lines(files, format):
+    read.must_be_named()
+    if key is None and not wide and not _is_lines(files, read.format):
         raise typer.BadParameter("--key is required: the column to measure.")
     related = relation or usual_relation(wanted)
     auto = AutoMaxValue() if max_value == "auto" else None
@@ -235,11 +234,8 @@ def release(
         auto_max_value=auto,
         on_bad=on_bad,
         confidence=confidence,
-        sql=sql,
-        format=format,
-        header=header,
-        delimiter=delimiter,
         wide=wide,
+        **read.ways,
     )
     if person is not None and pairs_per_person is None:
         note(

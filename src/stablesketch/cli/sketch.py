@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from ..engines.local.collect import collected_shard
-from ..reading.opened import Input
 from ..secret import Secret
 from . import options
+from .data_options import Data
 from .progress import progress
 from .screen import note, write_new
 
@@ -32,29 +32,25 @@ stablesketch release all.ssk --secret s.key"""
 
 
 def sketch(
+    *,
     output: Annotated[Path, typer.Option("--output", "-o", help="The new file of the sketch.")],
     plan: Annotated[Path, typer.Option(help="The plan that all shards share: stablesketch plan ... -o plan.json.")],
     secret: Annotated[Path, typer.Option(help="The secret that all shards share: stablesketch secret new s.key.")],
     shard: Annotated[str, typer.Option(help="The name of this shard; each is merged once.")],
-    files: options.Inputs = None,
     key: options.Key = None,
     value: options.Value = None,
     clip: options.Clip = False,
-    sql: options.Sql = None,
-    format: options.Format = None,
-    header: options.Header = True,
-    delimiter: options.Delimiter = None,
+    read: Data,
     wide: options.Wide = False,
     on_bad: options.OnBad = "error",
 ) -> None:
     """Collect the pairs of files into a sketch that can be stored, merged and released."""
-    options.need_input(files, sql)
+    how = read.as_input(wide=wide)
     columns = options.columns_of(key, value, wide=wide)
     chosen, held = options.read_plan(plan), Secret.load(secret)
-    how = Input(format, header, delimiter, sql, wide)
     with progress() as report:
         collector = collected_shard(
-            files,
+            read.files,
             chosen,
             held,
             shard,

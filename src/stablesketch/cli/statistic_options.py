@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from inspect import Parameter
@@ -13,6 +11,7 @@ import typer
 
 from ..statistic import STATISTICS, Option, Statistic
 from ..statistic.arguments import OptionError
+from .in_place_of import in_place_of
 
 
 @dataclass(frozen=True)
@@ -57,27 +56,17 @@ def statistic_options() -> list[Option]:
 def with_statistic(command: Callable[..., Any]) -> Callable[..., Any]:
     """The command with all these options in the place of its parameter `statistic`, which is a `Chosen`."""
     options = {option.name.replace("-", "_"): option for option in statistic_options()}
-    signature = inspect.signature(command, eval_str=True)
-
-    @functools.wraps(command)
-    def called(*, statistic: str | None, **given: Any) -> Any:
-        chosen = Chosen(statistic, {option: given.pop(name) for name, option in options.items()})
-        return command(statistic=chosen, **given)
-
-    own = [_parameter(name, _annotation(option), None) for name, option in options.items()]
-    own.insert(0, _parameter("statistic", _names(), None))
-    parameters = [
-        new
-        for name, old in signature.parameters.items()
-        for new in (own if name == "statistic" else [old.replace(kind=Parameter.KEYWORD_ONLY)])
-    ]
-    called.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    called.__annotations__ = {each.name: each.annotation for each in parameters}
-    return called
+    own = [_parameter(name, _annotation(option)) for name, option in options.items()]
+    return in_place_of(
+        "statistic",
+        [_parameter("statistic", _names()), *own],
+        lambda typed: Chosen(typed["statistic"], {option: typed[name] for name, option in options.items()}),
+        command,
+    )
 
 
-def _parameter(name: str, annotation: Any, default: str | None) -> Parameter:
-    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+def _parameter(name: str, annotation: Any) -> Parameter:
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
 
 
 def _names() -> Any:
