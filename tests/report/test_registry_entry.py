@@ -107,3 +107,43 @@ def test_a_name_that_does_not_serve_is_refused_before_anything_is_spent(tmp_path
     asked = ["--key", "app", "--epsilon", "1", "--delta", "1e-9", "--ledger", str(ledger)]
     assert run(["release", events, *asked, "--registry", str(tmp_path / name)]) == 2
     assert ss.Ledger(ledger).spent() == 0.0
+
+
+_WIDE = "site,ash,beech,oak\nA,900,0,7\nB,800,9,1\nC,1,1,20\n"
+_COUNTS = "ash,beech,oak\n12,5,7\n3,9,1\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "unit", "public"),
+    [
+        (_COUNTS, ["--wide"], "Individual", "None."),
+        (_COUNTS, ["--wide", "--max-value", "20"], "Cell", "None."),
+        (_COUNTS, ["--wide", "--max-value", "20", "--relation", "replace"], "Cell", "- The number of cells."),
+        ("id,n\n7,3\n8,5\n", ["--key", "id", "--value", "n", "--max-value", "20", "--unit", "key",
+         "--relation", "replace"], "Person", "- The number of keys."),
+    ],
+)  # fmt: skip
+def test_what_is_protected_is_called_a_row_only_if_it_is_one(
+    tmp_path: Path, text: str, asked: list[str], unit: str, public: str
+) -> None:
+    """A row of a wide table has many pairs, and a row of counts many individuals: one of them is protected."""
+    table, entry, page = tmp_path / "species.csv", tmp_path / "entry.yaml", tmp_path / "page.html"
+    table.write_text(text)
+    kept = ["--registry", str(entry), "--report", str(page)]
+    assert run(["release", str(table), *asked, "--epsilon", "1", "--delta", "1e-9", *kept]) == 0
+    found = _entry(entry)
+    assert found["privacy_loss"]["privacy_unit"] == unit
+    assert found["dp_variant"]["unprotected_quantities"].strip() == public
+    loss = found["privacy_loss"]
+    for said in (loss["privacy_unit_details"], loss["privacy_parameters_details"], page.read_text()):
+        assert not re.search(r"\b(one|any|a|several|1) (row|record)s?\b", said), said
+    assert ("key" if unit == "Person" else unit.lower()) in page.read_text()
+
+
+def test_names_are_chosen_by_what_was_counted(tmp_path: Path) -> None:
+    table, entry = tmp_path / "species.csv", tmp_path / "entry.yaml"
+    table.write_text(_WIDE)
+    asked = ["--wide", "--by", "site", "--epsilon", "3", "--delta", "1e-6", "--registry", str(entry)]
+    assert run(["release", str(table), *asked]) == 0
+    said = _entry(entry)["implementation"]["mechanisms"]
+    assert "The individuals of every group were counted" in said

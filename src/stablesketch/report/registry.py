@@ -47,7 +47,7 @@ def registry_entry(outcome: Outcome, context: Context) -> str:
         "url_slug": re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "release",
         "deployment": {
             "basic": _basic(outcome, context, name),
-            "dp_variant": _variant(outcome, first, len(groups)),
+            "dp_variant": _variant(outcome, context, first, len(groups)),
             "privacy_loss": _loss(outcome, context, first, len(groups)),
             "deployment_model": _trust(context),
             "implementation": _implementation(outcome, context, first, len(groups)),
@@ -85,10 +85,10 @@ def _basic(outcome: Outcome, context: Context, name: str) -> dict[str, Any]:
     }
 
 
-def _variant(outcome: Outcome, first: Release, groups: int) -> dict[str, Any]:
+def _variant(outcome: Outcome, context: Context, first: Release, groups: int) -> dict[str, Any]:
     public = [f"The names of all {groups:,} groups, which were listed."] if groups and not _chosen(outcome) else []
     if first.relation == "replace":
-        public.append("The number of rows.")
+        public.append(f"The number of {sentences.unit_in_words(outcome.plan, wide=context.wide)}s.")
     return {
         "variant_name": "Approximate DP" if first.delta else "Pure DP",
         "data_domain": _lines(
@@ -100,16 +100,18 @@ def _variant(outcome: Outcome, first: Release, groups: int) -> dict[str, Any]:
 
 def _loss(outcome: Outcome, context: Context, first: Release, groups: int) -> dict[str, Any]:
     plan = as_asked(outcome.plan, first)
-    rows = first.pairs_per_person
-    unit = "Row" if rows == 1 else f"{rows:,} rows of one person"
+    most, own = first.pairs_per_person, sentences.unit_in_words(plan, wide=context.wide)
+    unit = own.capitalize() if most == 1 else f"{most:,} {own}s of one person"
     if context.person or plan.privacy.unit == "key":
         unit = "Person"
     return {
         "privacy_unit": unit,
         "privacy_unit_details": f"Neighbouring data differ by {change(plan)}. "
-        f"{sentences.whom(plan, context.person, first, 'the release')}",
+        f"{sentences.whom(plan, context.person, first, 'the release', wide=context.wide)}",
         "privacy_parameters": {"epsilon": float(at_most(first.epsilon)), "delta": float(at_most(first.delta, 3))},
-        "privacy_parameters_details": sentences.cost(plan, first, groups, context.person, outcome.shares),
+        "privacy_parameters_details": sentences.cost(
+            plan, first, groups, context.person, outcome.shares, wide=context.wide
+        ),
     }
 
 
@@ -141,7 +143,7 @@ def _implementation(outcome: Outcome, context: Context, first: Release, groups: 
     return {
         "preprocessing_and_hyperparameter_tuning": _lines([*([used] if context.person else []), sized]),
         "mechanisms": _lines([
-            *sentences.chosen(shares, context.person),
+            *sentences.chosen(plan, shares, context.person, wide=context.wide),
             *sentences.computed(outcome.plan),
             f"Software: stablesketch {context.version}. What is known of its floating point, timing and other side "
             "channels is in its docs/evaluation.md.",

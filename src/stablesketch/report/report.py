@@ -50,7 +50,7 @@ class Context:
     """The facts about a release besides its content: all public, none from the data.
 
     `key`, `value` and `by` are names of columns, None where only a stored sketch is known; `ledger` what
-    the budget says after it.
+    the budget says after it. Of a `wide` table a row has many pairs, so a pair is called a cell.
     """
 
     date: str
@@ -62,6 +62,7 @@ class Context:
     ledger: str | None = None
     value: str | None = None
     named: Named = _NO_NAMES
+    wide: bool = False
 
     @classmethod
     def of(cls, question: Question | None, ledger: Ledger | None = None, named: Named = _NO_NAMES) -> Context:
@@ -89,6 +90,7 @@ class Context:
             ledger=spent,
             value=subject.value,
             named=replace(named, noun=subject.noun or ""),
+            wide=question.input.wide,
         )
 
 
@@ -112,21 +114,28 @@ def report_page(outcome: Outcome, context: Context) -> str:
         named=escaped(_named(named)),
         date=escaped(context.date),
         version=escaped(context.version),
-        whom=escaped(sentences.whom(about, context.person, first)),
+        whom=escaped(sentences.whom(about, context.person, first, wide=context.wide)),
         limits=escaped(sentences.limits(about, first, context.person, context.groups_per_person if groups else None)),
         headline=escaped(_headline(plan, groups, first, subject)),
         picture=inline_svg(
             release_picture(outcome.releases, outcome.in_order, plan.statistic, subject), _described(groups, first)
         ),
         groups=_table(outcome.in_order, groups, first),
-        cost=escaped(sentences.cost(about, first, len(groups), context.person, outcome.shares)),
+        cost=escaped(sentences.cost(about, first, len(groups), context.person, outcome.shares, wide=context.wide)),
         ledger=f"<p>{escaped(context.ledger)}</p>" if context.ledger else "",
-        protected=tables.items(sentences.protected(about, context.person, outcome.shares)),
-        not_protected=tables.items(sentences.not_protected(about, first, context.person, len(groups), outcome.shares)),
+        protected=tables.items(sentences.protected(about, context.person, outcome.shares, wide=context.wide)),
+        not_protected=tables.items(
+            sentences.not_protected(about, first, context.person, len(groups), outcome.shares, wide=context.wide)
+        ),
         asked=tables.rows(
             [*terms_in_words(about, outcome.shares), ("planned error", mechanism_of(plan).error_in_words(plan))]
         ),
-        computed=tables.items([*sentences.chosen(outcome.shares, context.person), *sentences.computed(plan)]),
+        computed=tables.items(
+            [
+                *sentences.chosen(about, outcome.shares, context.person, wide=context.wide),
+                *sentences.computed(plan),
+            ]
+        ),
         commands=escaped("\n".join(commands(plan, shared=len(outcome.shares) > 1))),
         plan_json=_attached("plan.json", plan.to_json()),
         json=_attached("release.json", to_json(outcome.releases, grouped=bool(groups))),

@@ -14,7 +14,9 @@ from ..spoken import at_most, one_in
 from .definitions import most_allowed
 
 
-def cost(plan: Plan, release: Release, groups: int, person: bool, shares: tuple[Share, ...] = ()) -> str:
+def cost(
+    plan: Plan, release: Release, groups: int, person: bool, shares: tuple[Share, ...] = (), *, wide: bool = False
+) -> str:
     """ε and δ, what they were spent on if on several things, and what they mean."""
     whole = " for the whole table" if groups else ""
     divided = f": {in_words(shares, release.epsilon, grouped=bool(groups))}" if len(shares) > 1 else ""
@@ -24,13 +26,13 @@ def cost(plan: Plan, release: Release, groups: int, person: bool, shares: tuple[
     asked = f" At most ε = {most} was asked for; {used} was used." if most != used else ""
     return (
         f"ε = {used} and δ = {at_most(release.delta, 3)}{whole}{divided}.{asked} Any conclusion from "
-        f"what is published here is at most {at_most(factor, 3)} times as likely because of {_act(plan, person)}"
+        f"what is published here is at most {at_most(factor, 3)} times as likely because of {_act(plan, person, wide)}"
         f"{excess}. Every further release of the same data costs its own ε on top of this."
     )
 
 
-def whom(plan: Plan, person: bool, release: Release, published: str = "this page") -> str:
-    """Who is protected, and how well, in words that need no explanation.
+def whom(plan: Plan, person: bool, release: Release, published: str = "this page", *, wide: bool = False) -> str:
+    """Who is protected, and how well, in words that need no explanation. A pair of a `wide` table is a cell.
 
     The bound on a suspicion, and its exception, are proved in `privacy.advice.suspicion`. ε and δ are those of the
     release: of all that was spent, names of groups included. The plan's are of the numbers alone.
@@ -41,7 +43,8 @@ def whom(plan: Plan, person: bool, release: Release, published: str = "this page
     apart = f", except with a chance of at most {one_in(EXCEEDED * release.delta)}" if release.delta else ""
     verdict = " That is little protection." if weak else ""
     end = f"becomes at most {suspicion(epsilon, release.delta)} by reading it{apart}.{verdict}"
-    records = "one record" if c == 1 else f"{c:,} records of one person"
+    record = "cell" if wide else "record"
+    records = f"one {record}" if c == 1 else f"{c:,} {record}s of one person"
     if plan.privacy.unit == "key":
         records = "one person's total" if c == 1 else f"{c:,} totals of one person"
     if plan.privacy.unit == "individual":
@@ -55,7 +58,8 @@ def whom(plan: Plan, person: bool, release: Release, published: str = "this page
             f"somebody is in the data, or about what they did, {end}"
         )
     them = "it is" if c == 1 else "they are"
-    more = f"several {_unit(plan)}s" if c == 1 else f"more than {c:,} {_unit(plan)}s"
+    unit = unit_in_words(plan, wide=wide)
+    more = f"several {unit}s" if c == 1 else f"more than {c:,} {unit}s"
     return (
         f"With or without any {records}, {same}. A suspicion of 50% that {them} in the data {end} "
         f"A person with {more} is protected less."
@@ -85,12 +89,13 @@ def _left_out(plan: Plan) -> str:
     )
 
 
-def protected(plan: Plan, person: bool, shares: tuple[Share, ...] = ()) -> list[str]:
+def protected(plan: Plan, person: bool, shares: tuple[Share, ...] = (), *, wide: bool = False) -> list[str]:
     """What the release does not reveal."""
-    found, purposes = _protected(plan, person), {share.purpose for share in shares}
-    whom = "that person" if person or plan.privacy.pairs_per_person > 1 else f"that {_unit(plan)}"
+    unit, purposes = unit_in_words(plan, wide=wide), {share.purpose for share in shares}
+    found = _protected(plan, person, unit)
+    whom = "that person" if person or plan.privacy.pairs_per_person > 1 else f"that {unit}"
     if "names" in purposes:
-        counted = "people" if person else f"{_unit(plan)}s"
+        counted = "people" if person else f"{unit}s"
         found.append(
             f"That a group is there because of {whom}: its name is shown only if a noisy count of its {counted} is "
             "large enough. Groups that are not shown may exist."
@@ -103,7 +108,7 @@ def protected(plan: Plan, person: bool, shares: tuple[Share, ...] = ()) -> list[
     return found
 
 
-def _protected(plan: Plan, person: bool) -> list[str]:
+def _protected(plan: Plan, person: bool, unit: str) -> list[str]:
     privacy = plan.privacy
     c = privacy.pairs_per_person
     if privacy.unit == "key":
@@ -112,7 +117,7 @@ def _protected(plan: Plan, person: bool) -> list[str]:
             whole = f"What {whole} {'has' if c == 1 else 'have'}: the whole total"
             return [f"{whole}. It could have been anything from 1 to {privacy.max_value:,}."]
         return [f"Whether {whole} {'is' if c == 1 else 'are'} in the data at all, and with what total."]
-    rows = f"any one {_unit(plan)}" if c == 1 else f"any {c} {_unit(plan)}s of one person"
+    rows = f"any one {unit}" if c == 1 else f"any {c} {unit}s of one person"
     if privacy.relation == "replace":
         return [f"What {rows} said: key and value. It could have been anything else."]
     if person:
@@ -122,13 +127,14 @@ def _protected(plan: Plan, person: bool) -> list[str]:
     return [f"Whether {rows} {'is' if c == 1 else 'are'} in the data at all."]
 
 
-def chosen(shares: tuple[Share, ...], person: bool) -> list[str]:
+def chosen(plan: Plan, shares: tuple[Share, ...], person: bool, *, wide: bool = False) -> list[str]:
     """How the choices before the release were made."""
+    counted = "people" if person else f"{unit_in_words(plan, wide=wide)}s"
     noise = "was given discrete Laplace noise, drawn exactly, from the operating system"
     ways = {
         "max_value": f"Values were counted by their number of binary digits; every count {noise}, and "
         "the maximum value was taken from them. Larger values count as that maximum.",
-        "names": f"The {'people' if person else 'rows'} of every group were counted; every count {noise}, and names of "
+        "names": f"The {counted} of every group were counted; every count {noise}, and names of "
         "groups whose count is small are not shown.",
     }
     return [ways[share.purpose] for share in shares if share.purpose in ways]
@@ -148,9 +154,11 @@ def computed(plan: Plan) -> list[str]:
     return [*found, *mechanism_of(plan).methods(plan)] if plan.parts else found
 
 
-def not_protected(plan: Plan, release: Release, person: bool, groups: int, shares: tuple[Share, ...] = ()) -> list[str]:
+def not_protected(
+    plan: Plan, release: Release, person: bool, groups: int, shares: tuple[Share, ...] = (), *, wide: bool = False
+) -> list[str]:
     """What the guarantee does not cover, so that nobody believes more than is true."""
-    c, unit = release.pairs_per_person, _unit(plan)
+    c, unit = release.pairs_per_person, unit_in_words(plan, wide=wide)
     found = []
     if release.relation == "replace":
         found.append(
@@ -169,15 +177,17 @@ def not_protected(plan: Plan, release: Release, person: bool, groups: int, share
     return found
 
 
-def _unit(plan: Plan) -> str:
-    return "row" if plan.privacy.unit == "pair" else plan.privacy.unit
+def unit_in_words(plan: Plan, *, wide: bool) -> str:
+    """What is protected if not a person. A pair is a row of the data, but of a `wide` table, whose rows have many
+    pairs, a cell."""
+    return ("cell" if wide else "row") if plan.privacy.unit == "pair" else plan.privacy.unit
 
 
-def _act(plan: Plan, person: bool) -> str:
+def _act(plan: Plan, person: bool, wide: bool) -> str:
     if person:  # whose rows were bounded
         return "one person being in the data"
-    c, unit = plan.privacy.pairs_per_person, _unit(plan)
+    c, unit = plan.privacy.pairs_per_person, unit_in_words(plan, wide=wide)
     units = f"one {unit}" if c == 1 else f"{c:,} {unit}s of one person"
     if plan.privacy.relation == "replace":
-        return f"what {units} {'said' if unit == 'row' else 'had'}"
+        return f"what {units} {'said' if plan.privacy.unit == 'pair' else 'had'}"
     return f"{units} being in the data"
