@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from noise_helpers import noise_for
 from scipy.signal import lfilter
 from scipy.special import gammaln
 from scipy.stats import chi2
@@ -23,7 +24,7 @@ from scipy.stats import chi2
 import stablesketch as ss
 from stablesketch.mechanism.layout import layout_of
 from stablesketch.mechanism.noisy_measure import spread_noise
-from stablesketch.privacy.noisy_estimate import NoisyEstimate, noise_for
+from stablesketch.privacy.noisy_estimate import NoisyEstimate
 
 P = 0.5
 KEYS = range(3)

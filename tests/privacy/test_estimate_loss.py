@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from noise_helpers import noise_for
 from scipy.special import gammaln
 from scipy.stats import chi2
 from test_noisy_estimate import vertical_tail
@@ -17,7 +18,7 @@ from stablesketch.law.one_sided import one_sided_law
 from stablesketch.privacy.charge import Charge
 from stablesketch.privacy.estimate_loss import Certified, shifted_law
 from stablesketch.privacy.loss_law import Law, compose, power
-from stablesketch.privacy.noisy_estimate import EXACT, NoisyEstimate, Precision, noise_for
+from stablesketch.privacy.noisy_estimate import EXACT, NoisyEstimate, Precision
 from stablesketch.privacy.upper_atoms import Atoms, power_atoms
 from stablesketch.sketch.estimators.power_sum import power_sum
 

@@ -13,6 +13,7 @@ import mpmath
 import numpy as np
 import pytest
 from mpmath import mpf
+from noise_helpers import noise_for
 from one_sided_oracle import by_angles, by_series
 from reference_update import ReferenceTable, Variates, magnitudes, sum_entries
 from scipy.special import gammaln
@@ -30,7 +31,7 @@ from stablesketch.privacy.estimate_precision import (
     switching,
     usual_cap,
 )
-from stablesketch.privacy.noisy_estimate import Precision, noise_for
+from stablesketch.privacy.noisy_estimate import Precision
 from stablesketch.sketch.entry_law import EntryLaw
 from stablesketch.sketch.entry_values import logs_of
 from stablesketch.sketch.estimators.one_sided import log_estimates

@@ -7,13 +7,14 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from noise_helpers import noise_for
 from scipy.integrate import quad
 from scipy.special import gammaln
 from scipy.stats import chi2
 
 from stablesketch import ArgumentError
 from stablesketch.law.one_sided import one_sided_law
-from stablesketch.privacy.noisy_estimate import EXACT, NoisyEstimate, Precision, noise_for
+from stablesketch.privacy.noisy_estimate import EXACT, NoisyEstimate, Precision
 from stablesketch.sketch.estimators.power_lattice import log_below
 from stablesketch.sketch.estimators.power_sum import best_one_sided_power, power_sum
 

@@ -16,11 +16,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from noise_helpers import noise_for
 from scipy.special import gammaln
 from scipy.stats import chi2
 
 import stablesketch as ss
-from stablesketch.privacy.noisy_estimate import Precision, noise_for
+from stablesketch.privacy.noisy_estimate import Precision
 from stablesketch.sketch.estimators.power_sum import best_one_sided_power
 
 Tail = Callable[[Any], Any]

@@ -19,7 +19,7 @@ from ..errors import ArgumentError, PlanInfeasible
 from ..plan.plan import Plan
 from ..privacy import Privacy
 from ..privacy.estimate_precision import precision_of, usual_cap
-from ..privacy.noisy_estimate import NoisyEstimate, Precision
+from ..privacy.noisy_estimate import NoisyEstimate, NoisyXi, Precision
 from ..privacy.noisy_norm import NoisyNorm
 from ..privacy.norm_precision import most_keys, norm_precision, usual_norm_cap
 from ..sketch.estimators.norm import norm_law
@@ -72,7 +72,7 @@ class Measure(Protocol):
     def precision(self, layout: Layout, privacy: Privacy, grid: float, cap: float) -> Precision:
         """What computing costs with this grid, in units of the noise on X_hat, and this cap."""
 
-    def estimate(self, size: int, copies: int) -> NoisyEstimate | NoisyNorm:
+    def estimate(self, size: int, copies: int) -> NoisyXi:
         """The law of the largest of so many ξ, for the certified noise."""
 
 

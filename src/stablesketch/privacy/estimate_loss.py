@@ -43,7 +43,7 @@ import numpy as np
 
 from ..arrays import Array
 from .loss_law import Law
-from .noisy_estimate import RAISED_XI, NoisyEstimate, Precision
+from .noisy_estimate import RAISED_XI, NoisyEstimate, NoisyXi, Precision
 from .noisy_norm import NoisyNorm
 from .upper_atoms import Atoms, power_atoms
 
@@ -57,7 +57,7 @@ _LEAST_LOWER = 1e-18  # mass at the lower end that is moved up
 _STEPS = (-990, 6)  # powers of two
 
 
-ESTIMATES: Mapping[str, type[NoisyEstimate] | type[NoisyNorm]] = {"power": NoisyEstimate, "norm": NoisyNorm}
+ESTIMATES: Mapping[str, type[NoisyXi]] = {"power": NoisyEstimate, "norm": NoisyNorm}
 """Whose ξ is known, by the name in `Charge.estimate`: made of p, size and copies, which it refuses with an
 ArgumentError where there is no such estimate."""
 
@@ -74,7 +74,7 @@ class Certified:
     def __post_init__(self) -> None:
         self._estimate()
 
-    def _estimate(self) -> NoisyEstimate | NoisyNorm:
+    def _estimate(self) -> NoisyXi:
         return ESTIMATES[self.kind](self.p, self.size, self.copies)
 
     def delta(self, epsilon: float, noise: float, precision: Precision) -> float:
@@ -91,7 +91,7 @@ def _law(estimate: Certified, noise: float, added: float, failure: float) -> Law
     if estimate.kind == "power":
         atoms = power_atoms(estimate.p, estimate.size)
     else:
-        points, tail = NoisyNorm(estimate.p, estimate.size).survival()
+        points, tail = NoisyNorm(estimate.p, estimate.size).survival
         atoms = Atoms(points * RAISED_XI, tail)
     return shifted_law(atoms.largest_of(estimate.copies), noise, added, failure)
 

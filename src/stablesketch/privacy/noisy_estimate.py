@@ -22,9 +22,11 @@ serves by itself; the noise is then 1 to 3% too large.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -84,12 +86,17 @@ def expected_excess(
 
     Between two of these points P(ξ >= x) is taken at the lower one: the mass of a step has the greater ξ.
     """
-    with np.errstate(divide="ignore"):
-        several = -np.expm1(copies * np.log1p(-np.minimum(tail, 1.0)))
-    masses = np.diff(several, prepend=0.0)
+    masses = np.diff(tail_of_largest(tail, copies), prepend=0.0)
     with np.errstate(over="ignore"):  # of a large ε
         f = np.maximum(-np.expm1(0.5 * (epsilon - xi * (RAISED_XI / noise) - precision.shift(noise))), 0.0)
     return min(float(masses @ f) * (1.0 + 1e-12) + precision.failures, 1.0)
+
+
+def tail_of_largest(tail: Array, copies: int) -> Array:
+    """P(the largest of `copies` independent ξ >= x), from that of one: 1 - (1 - tail)^copies."""
+    with np.errstate(divide="ignore"):
+        several: Array = -np.expm1(copies * np.log1p(-np.minimum(tail, 1.0)))
+    return several
 
 
 def check_asked(epsilon: float, delta: float, precision: Precision) -> None:
@@ -110,27 +117,53 @@ def enough_noise(enough: Callable[[float], bool], epsilon: float, delta: float, 
     return found
 
 
-class NoisyEstimate:
-    """The largest of `copies` independent ξ of one p and size: one estimate has one, a pair that moves between two
-    buckets or groups two, c pairs of a person up to c, or 2c where they are replaced."""
+class NoisyXi(ABC):
+    """The largest of `copies` independent ξ of one p and size, and the noise that it takes: what `NoisyEstimate` and
+    `NoisyNorm` have in common.
+    """
+
+    needs_two_for: ClassVar[str]
+    """What an estimate from one entry would lack."""
 
     def __init__(self, p: float, size: int, copies: int = 1) -> None:
         if size < 2:
             raise ArgumentError(
-                "size", size, "must be at least 2 for the estimate to have a mean", "Use two entries or more"
-            )
+                "size", size, f"must be at least 2 for the estimate to have a {self.needs_two_for}",
+                "Use two entries or more",
+            )  # fmt: skip
         if copies < 1:
             raise ArgumentError("copies", copies, "must be at least 1", "Pass the number of estimates released")
         self.p, self.size, self.copies = p, size, copies
-        self._law = power_sum(p, size)
 
     def delta(self, epsilon: float, noise: float, precision: Precision = EXACT) -> float:
         """An upper bound of δ(ε) with Laplace noise of this scale; 1 where the shift alone reaches ε."""
         if precision.shift(noise) >= epsilon:
             return 1.0
+        return expected_excess(*self._above(epsilon, noise, precision), self.copies, epsilon, noise, precision)
+
+    @abstractmethod
+    def noise(self, epsilon: float, delta: float, precision: Precision = EXACT) -> float:
+        """The least noise whose `delta` is at most this, found from above."""
+
+    @abstractmethod
+    def _above(self, epsilon: float, noise: float, precision: Precision) -> tuple[Array, Array]:
+        """Points ξ that fall from ∞ to where f is 0, or further, with upper bounds, which rise, of P(one ξ >= the next
+        of them)."""
+
+
+class NoisyEstimate(NoisyXi):
+    """ξ of one-sided entries: one estimate has one, a pair that moves between two buckets or groups two, c pairs of a
+    person up to c, or 2c where they are replaced."""
+
+    needs_two_for = "mean"
+
+    def __init__(self, p: float, size: int, copies: int = 1) -> None:
+        super().__init__(p, size, copies)
+        self._law = power_sum(p, size)
+
+    def _above(self, epsilon: float, noise: float, precision: Precision) -> tuple[Array, Array]:
         least = self._least_xi(epsilon, noise, precision)
-        xi, tail = self._whole if least < self._low_xi else self.survival(least)
-        return self._expected(xi, tail, epsilon, noise, precision)
+        return self._whole if least < self._low_xi else self.survival(least)
 
     @cached_property
     def _low_xi(self) -> float:
@@ -248,10 +281,3 @@ class NoisyEstimate:
             tail = np.cumsum(sums * np.exp(tilt * steps + size * math.log(total)))
         with np.errstate(divide="ignore"):
             return self._xi(np.log(cell * steps)), tail
-
-
-def noise_for(
-    p: float, size: int, epsilon: float, delta: float, copies: int = 1, precision: Precision = EXACT
-) -> float:
-    """The least b/Δ for which an estimate from `size` one-sided entries plus Laplace(b) is (ε, δ)-private."""
-    return NoisyEstimate(p, size, copies).noise(epsilon, delta, precision)

@@ -22,53 +22,39 @@ from functools import cached_property
 import numpy as np
 
 from ..arrays import Array
-from ..errors import ArgumentError
 from ..sketch.estimators.norm import norm_law
-from .noisy_estimate import EXACT, Precision, check_asked, enough_noise, expected_excess
+from .noisy_estimate import EXACT, NoisyXi, Precision, check_asked, enough_noise
 
 _WITHIN = 1e-4  # how closely `noise` is found, always from above
 # By how much the tail is raised, and by how much more an entry: ln P of an order statistic is r times that of |X|.
 _RAISED, _RAISED_EACH = 1e-9, 1e-12
 
 
-class NoisyNorm:
-    """The largest of `copies` independent ξ of one p and size: a sibling of `NoisyEstimate`, with the same interface.
-
-    One norm has one ξ; a person whose pairs may be in several groups, each with a norm of its own, as many as groups.
+class NoisyNorm(NoisyXi):
+    """ξ of an estimated norm: one norm has one; a person whose pairs may be in several groups, each with a norm of its
+    own, as many as groups.
     """
 
+    needs_two_for = "variance"
+
     def __init__(self, p: float, size: int, copies: int = 1) -> None:
-        if size < 2:
-            raise ArgumentError(
-                "size", size, "must be at least 2 for the estimate to have a variance", "Use two entries or more"
-            )
-        if copies < 1:
-            raise ArgumentError("copies", copies, "must be at least 1", "Pass the number of estimates released")
-        self.p, self.size, self.copies = p, size, copies
+        super().__init__(p, size, copies)
         self._law = norm_law(p, size)
 
-    def delta(self, epsilon: float, noise: float, precision: Precision = EXACT) -> float:
-        """An upper bound of δ(ε) with Laplace noise of this scale; 1 where the shift alone reaches ε."""
-        if precision.shift(noise) >= epsilon:
-            return 1.0
-        return expected_excess(*self._survival, self.copies, epsilon, noise, precision)
+    def _above(self, epsilon: float, noise: float, precision: Precision) -> tuple[Array, Array]:
+        return self.survival
 
     def noise(self, epsilon: float, delta: float, precision: Precision = EXACT) -> float:
         """The least noise whose `delta` is at most this, found from above to 0.01%."""
         check_asked(epsilon, delta, precision)
         return enough_noise(lambda noise: self.delta(epsilon, noise, precision) <= delta, epsilon, delta, _WITHIN)
 
-    def survival(self, least: float = 0.0) -> tuple[Array, Array]:
-        """Points ξ that fall from ∞ to `least`, and an upper bound, which rises, of P(one ξ >= the next of them).
-
-        The last point stands for all ξ below the one before: its bound is 1 if `least` is 0.
-        """
-        xi, tail = self._survival
-        kept = int(np.searchsorted(-xi, -least, side="left")) + 1
-        return xi[:kept], tail[:kept]
-
     @cached_property
-    def _survival(self) -> tuple[Array, Array]:
+    def survival(self) -> tuple[Array, Array]:
+        """Points ξ that fall from ∞, and an upper bound, which rises, of P(one ξ >= the next of them).
+
+        The last point stands for all ξ below the one before: its bound is 1.
+        """
         v, _, above = self._law.tails
         raised = above[::-1] * (1.0 + _RAISED + _RAISED_EACH * self.size)
         xi = np.exp(v[::-1])

@@ -35,7 +35,7 @@ from ..arrays import Array
 from ..law.one_sided import one_sided_law
 from ..sketch.estimators.power_lattice import log_below, to_the
 from ..sketch.estimators.power_sum import PowerSum, power_sum
-from .noisy_estimate import RAISED, RAISED_XI
+from .noisy_estimate import RAISED, RAISED_XI, tail_of_largest
 
 _ROUNDING = 1e-14
 _MARGIN = 1.0 + 1e-11  # of sums and products of up to 2^20 positive numbers
@@ -58,9 +58,9 @@ class Atoms:
 
     def largest_of(self, copies: int) -> Atoms:
         """The atoms of the largest of so many independent ξ."""
-        with np.errstate(divide="ignore"):
-            several: Array = -np.expm1(copies * np.log1p(-np.minimum(self.tail, 1.0)))
-        return Atoms(self.points, np.minimum(several * (1.0 + 1e-14), 1.0)) if copies > 1 else self
+        if copies == 1:
+            return self
+        return Atoms(self.points, np.minimum(tail_of_largest(self.tail, copies) * (1.0 + 1e-14), 1.0))
 
 
 @lru_cache(maxsize=64)
