@@ -13,7 +13,7 @@ from stablesketch.errors import HIDDEN, ArgumentError, ArgumentTypeError, Secret
 from stablesketch.secret import Secret
 from stablesketch.sketch.columns.canonical import Domain, canonical_form
 from stablesketch.sketch.columns.numpy_keys import ReadRows, reader
-from stablesketch.sketch.columns.refusals import null_row, refused_arrow, refused_row
+from stablesketch.sketch.columns.refusals import cut_short, null_row, outside, refused_arrow, refused_row
 from stablesketch.sketch.columns.sources import ArrowSource, Categories, described, is_single, recognise
 
 ReadSlice = Callable[[int, int], NDArray[np.uint64]]
@@ -38,12 +38,7 @@ class KeyColumn:
             ArgumentError: a row is null or is not a key; the message names the row within the whole column.
         """
         if not 0 <= start <= stop <= self._length:
-            raise ArgumentError(
-                "rows",
-                (start, stop),
-                f"must be within 0 and {self._length}, the rows of the column",
-                "Ask for rows of the column",
-            )
+            raise outside(start, stop, self._length)
         return self._read(start, stop)
 
 
@@ -135,12 +130,7 @@ def _of_list(hasher: KeyHasher, items: list[object], argument: str) -> ReadSlice
     def read(start: int, stop: int) -> NDArray[np.uint64]:
         some = items[start:stop]  # a list of our own, which nobody can change during the loop
         if len(some) != stop - start:
-            raise ArgumentError(
-                argument,
-                len(items),
-                f"must keep its {length} rows while it is read",
-                "Do not shorten the list meanwhile",
-            )
+            raise cut_short(argument, length, len(items))
         out = np.empty(stop - start, np.uint64)
         hasher.objects(some, canonical_form(argument, start), out)
         return out

@@ -86,6 +86,20 @@ def null_row(argument: str, row: int, value: object = None) -> ArgumentError:
     return ArgumentError(argument, value, f"must not be null (row {row + 1})", NULL_WAY_OUT)
 
 
+def outside(start: int, stop: int, length: int) -> ArgumentError:
+    """The error about rows that a column of this length does not have."""
+    return ArgumentError(
+        "rows", (start, stop), f"must be within 0 and {length}, the rows of the column", "Ask for rows of the column"
+    )
+
+
+def cut_short(argument: str, length: int, now: int) -> ArgumentError:
+    """The error about a list that had `length` rows when it was opened."""
+    return ArgumentError(
+        argument, now, f"must keep its {length} rows while it is read", "Do not shorten the list meanwhile"
+    )
+
+
 def refused_item(argument: str, item: object, row: int) -> ArgumentError:
     """The error for one Python object that is not a key."""
     if is_missing(item):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from stablesketch._native import ArrowColumn, FormatError, RowError, first_outside, list_integers
 from stablesketch.errors import HIDDEN, ArgumentError, ArgumentTypeError, Shown
-from stablesketch.sketch.columns.refusals import NULL_WAY_OUT, arrow_name, is_missing, null_row
+from stablesketch.sketch.columns.refusals import NULL_WAY_OUT, arrow_name, cut_short, is_missing, null_row, outside
 from stablesketch.sketch.columns.sources import ArrowSource, Categories, described, recognise
 from stablesketch.wording import arg, subject
 
@@ -48,12 +48,7 @@ class ValueColumn(ABC):
         first.
         """
         if not 0 <= start <= stop <= self._length:
-            raise ArgumentError(
-                "rows",
-                (start, stop),
-                f"must be within 0 and {self._length}, the rows of the column",
-                "Ask for rows of the column",
-            )
+            raise outside(start, stop, self._length)
         return self._read(start, stop)
 
     def refused(self, value: int, row: int) -> ArgumentError:
@@ -138,13 +133,7 @@ class _ListWeights(ValueColumn):
         rows = self._items[start:stop]
         items = rows.tolist() if isinstance(rows, np.ndarray) else list(rows)
         if len(items) != stop - start:
-            now = len(self._items)
-            raise ArgumentError(
-                self._argument,
-                now,
-                f"must keep its {self._length} rows while it is read",
-                "Do not shorten the list meanwhile",
-            )
+            raise cut_short(self._argument, self._length, len(self._items))
         out = np.empty(stop - start, np.uint64)
 
         def other(item: object, i: int) -> int:
