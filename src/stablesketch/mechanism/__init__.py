@@ -3,8 +3,8 @@
 F_p, p < 1, by sketch       stable.py    with noisy.py, noisy_plan.py, noisy_measure.py, layout.py
 F_p, p > 1, by sketch       norm.py      with the same
 entropy by sketch           sketch_entropy.py   with entropy.py, measured_entropy.py, layout.py
-distinct keys by sketch     registers.py
-exact F_p, distinct keys    exact_moment.py   with exact.py, histogram.py, laplace_noise.py
+distinct keys by sketch     registers.py   with counts_keys.py
+exact F_p, distinct keys    exact_moment.py   with exact.py, histogram.py, laplace_noise.py, counts_keys.py
 exact entropy               exact_entropy.py   with entropy.py, histogram.py
 the total                   counter.py
 bare entries                bare.py      with bare_plan.py, floor.py; bare_entropy.py

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from .._native import mixture_below, mixture_passed
 from ..arrays import Array
 from ..published import NoisyTotal
+from ..sketch.estimators.noisy_interval import logit
 
 _REACH = 6.5  # deviations
 _NODES = 241  # of the measurement that matters most, whose belief is taken to be continuous
@@ -122,19 +123,13 @@ def _levels(count: int) -> _Levels:
     score = np.linspace(-_REACH, _REACH, count)
     normal = NormalDist()
     probability = np.array([normal.cdf(each) for each in score.tolist()])
-    return _Levels(score, probability, _logit(probability), np.exp(-0.5 * score**2))
+    return _Levels(score, probability, logit(probability), np.exp(-0.5 * score**2))
 
 
 def _score_of(probability: Array) -> Array:
     """The normal score, between the ends of the nodes."""
     fine = _levels(4 * _NODES)
-    return np.asarray(np.interp(_logit(probability), fine.logit, fine.score), dtype=np.float64)
-
-
-def _logit(probability: Array) -> Array:
-    inside = np.clip(probability, 1e-300, 1.0 - 1e-16)
-    out: Array = np.log(inside) - np.log1p(-inside)
-    return out
+    return np.asarray(np.interp(logit(probability), fine.logit, fine.score), dtype=np.float64)
 
 
 def _rising(along: Array) -> tuple[Array, Array, NDArray[np.int32]]:

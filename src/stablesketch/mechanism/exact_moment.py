@@ -21,6 +21,7 @@ from ..privacy.exact_moment import moment_units, units_sensitivity
 from ..privacy.exact_norm import norm_distance, norm_units
 from ..statistic import Distinct, Moment, Statistic
 from .belief import Belief, moment_of
+from .counts_keys import CountsKeys
 from .exact import ExactNumber, noise_plan
 from .histogram import HistogramState
 from .laplace_noise import noise_of, noisy
@@ -111,7 +112,7 @@ class ExactMoment(OfHistogram):
         return norm_in_words(plan.statistic.p)
 
 
-class ExactCount(OfHistogram):
+class ExactCount(CountsKeys, OfHistogram):
     """The number of distinct keys."""
 
     def serves(self, statistic: Statistic, name: str) -> bool:
@@ -128,14 +129,6 @@ class ExactCount(OfHistogram):
 
     def units(self, plan: Plan, totals: Collection[int]) -> int:
         return len(totals)
-
-    def noise_at(self, plan: Plan, pairs: float, keys: float | None = None) -> float:
-        if keys is None or self.includes_noise(plan):
-            return 0.0  # many pairs may be of few keys
-        return self.noise_deviation(plan) / min(keys, pairs)
-
-    def measured(self, plan: Plan) -> str:
-        return "the number of keys"
 
 
 def norm_in_words(p: float) -> str:

@@ -20,7 +20,6 @@ from ..errors import ArgumentError, BlobError, LedgerError, PlanInfeasible
 from ..framing import Reader, counts_are_possible, encode_integer
 from ..plan.asked import HEADER_BYTES, LARGEST_SIZE, Asked
 from ..plan.in_words import amount, both_errors
-from ..plan.mechanism import Mechanism
 from ..plan.phantoms import Phantoms
 from ..plan.plan import Accuracy, Cost, Numbers, Plan
 from ..plan.ways_out import a_larger_error, instead_of
@@ -31,6 +30,7 @@ from ..sketch.distinct import FEWEST, DistinctRegisters, blob_bytes
 from ..statistic import Distinct, Statistic
 from ..wording import arg
 from .belief import Belief
+from .counts_keys import CountsKeys
 from .state import CountingState
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ class RegistersState(CountingState):
         return Belief(value, low, high, quantiles).within(*plan.range(self._pairs))
 
 
-class Registers(Mechanism):
+class Registers(CountsKeys):
     """The noise is in the number of phantoms, so that registers tell only of the number of keys with it."""
 
     name = "sketch"
@@ -182,14 +182,6 @@ class Registers(Mechanism):
 
     def noise_scale(self, plan: Plan) -> float:
         return plan.privacy.pairs_per_person / plan.privacy.epsilon
-
-    def noise_at(self, plan: Plan, pairs: float, keys: float | None = None) -> float:
-        if keys is None or self.includes_noise(plan):
-            return 0.0  # many pairs may be of few keys
-        return self.noise_deviation(plan) / min(keys, pairs)
-
-    def measured(self, plan: Plan) -> str:
-        return "the number of keys"
 
     def methods(self, plan: Plan) -> list[str]:
         return [

@@ -79,11 +79,11 @@ class NoisyLaw:
             return noisy_solved(*given, target, *around)
         first, last = noisy_solved(*given, np.array([most, least]), *around).tolist()
         place = np.linspace(first, last, _GRID)
-        level = -_logit(self.below(released, noise, place))
+        level = -logit(self.below(released, noise, place))
         # Once more, at points that are evenly spread in probability, denser in the middle.
         place = np.unique(np.interp(_SPREAD * np.abs(level).max(), level, place))
-        level = np.maximum.accumulate(-_logit(self.below(released, noise, place)))
-        return np.asarray(np.interp(-_logit(target), level, place), dtype=np.float64)
+        level = np.maximum.accumulate(-logit(self.below(released, noise, place)))
+        return np.asarray(np.interp(-logit(target), level, place), dtype=np.float64)
 
     def _around(self, released: float, noise: float, least: float, most: float) -> tuple[float, float]:
         """F between which g passes all targets, which are from `least` to `most`.
@@ -106,7 +106,7 @@ class NoisyLaw:
         return high
 
 
-def _logit(probability: Array) -> Array:
+def logit(probability: Array) -> Array:
     """ln(g/(1 - g)), finite also where rounding makes g 0 or 1."""
     inside = np.minimum(np.maximum(probability, 1e-300), 1.0 - 1e-16)
     out: Array = np.log(inside) - np.log1p(-inside)
