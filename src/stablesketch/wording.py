@@ -16,13 +16,13 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple, get_args
 
 _START, _NEXT, _END = "\ufdd0", "\ufdd1", "\ufdd2"
-Kind = Literal["subject", "argument", "statistic", "either"]
+MentionKind = Literal["subject", "argument", "statistic", "either"]
 
 
 class Mention(NamedTuple):
     """What a text names: an argument or a statistic, with its values as Python writes them and as they are typed."""
 
-    kind: Kind
+    kind: MentionKind
     name: str
     written: tuple[str, ...]
     typed: tuple[str, ...]
@@ -74,12 +74,12 @@ def spelt(text: str, spelling: Callable[[Mention], str]) -> str:
 def _spelt(piece: str, spelling: Callable[[Mention], str]) -> str:
     inside, end, after = piece.partition(_END)
     kind, *fields = inside.split(_NEXT)
-    if not end or kind not in get_args(Kind) or not len(fields) % 2:
+    if not end or kind not in get_args(MentionKind) or not len(fields) % 2:
         return _START + piece  # nothing that was marked here
     return spelling(Mention(kind, fields[0], tuple(fields[1::2]), tuple(fields[2::2]))) + after  # type: ignore[arg-type]
 
 
-def _marked(kind: Kind, name: str, values: tuple[object, ...]) -> str:
+def _marked(kind: MentionKind, name: str, values: tuple[object, ...]) -> str:
     fields = [form(value) for value in values for form in (_written, _typed)]
     return f"{_START}{_NEXT.join([kind, name, *fields])}{_END}"
 

@@ -1,9 +1,10 @@
-"""No two things with one name: a reader who looks for a class finds one."""
+"""No two things with one name: a reader who looks for a type finds one."""
 
 from __future__ import annotations
 
 import ast
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
 import stablesketch
@@ -15,15 +16,41 @@ ALLOWED = {
     "Release": {"published.py", "engines/beam/transform.py"},
     "Sketch": {"sketch/sketch.py", "engines/beam/sketch.py"},
 }
+VARIABLES = {"TypeVar", "ParamSpec"}
 
 
-def test_no_two_classes_have_one_name() -> None:
+def types(tree: ast.Module) -> Iterator[str]:
+    """The classes of a module, and what it calls other types. A variable of types is of its module alone."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            yield node.name
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and not (isinstance(node.value, ast.Call) and called(node.value) in VARIABLES):
+            yield from (to.id for to in node.targets if isinstance(to, ast.Name) and is_type(to.id))
+
+
+def called(node: ast.Call) -> str:
+    return node.func.id if isinstance(node.func, ast.Name) else ""
+
+
+def is_type(name: str) -> bool:
+    return name[:1].isupper() and not name.isupper()
+
+
+def test_no_two_types_have_one_name() -> None:
+    """Options of the command line are named after what they set, and always with their module: options.Mechanism."""
     found: dict[str, set[str]] = defaultdict(set)
     for path in sorted(SOURCE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ClassDef):
-                found[node.name].add(str(path.relative_to(SOURCE)))
+        if path.relative_to(SOURCE).parts[0] == "cli" and path.name.endswith("options.py"):
+            continue
+        for name in types(ast.parse(path.read_text(encoding="utf-8"))):
+            found[name].add(str(path.relative_to(SOURCE)))
     assert {name: places for name, places in found.items() if len(places) > 1} == ALLOWED
+
+
+def test_every_form_of_a_type_is_seen() -> None:
+    text = "class Aa: ...\nBb = list[int]\nCc = Literal['x']\nTt = TypeVar('Tt')\nDd = Ee = dict\nMOST = 3\nf = g()"
+    assert sorted(types(ast.parse(text))) == ["Aa", "Bb", "Cc", "Dd", "Ee"]
 
 
 def test_every_registry_has_a_name_of_its_own() -> None:

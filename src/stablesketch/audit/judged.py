@@ -17,7 +17,7 @@ from .events import Event, Indices, pick_events, tail_events
 from .report import AuditFinding
 from .scores import Score, make_scores
 
-Curve = Callable[[float], float]
+ClaimedCurve = Callable[[float], float]
 
 # The parts of the trials that train scores and pick events, and that say which of these are the most promising: an
 # event that was fitted to some outputs promises too much on them. Both need few; the tests want all they can get.
@@ -85,14 +85,14 @@ class _Test:
 class Judged:
     """The counts of the events that were picked, ready to be held against a claim."""
 
-    claim: Curve
+    claim: ClaimedCurve
     tests: list[_Test]
     direct: list[tuple[_Candidate, DifferenceTest]]
     tried: list[float]
 
     @classmethod
     def of(
-        cls, samples: tuple[Array, Array], names: Sequence[str], claim: Curve, delta: float, confidence: float,
+        cls, samples: tuple[Array, Array], names: Sequence[str], claim: ClaimedCurve, delta: float, confidence: float,
         epsilons: Sequence[float] | None,
     ) -> Judged:  # fmt: skip
         """Scores trained and events picked on a part of the trials, counted in the rest.
@@ -142,12 +142,12 @@ class Judged:
         found.append(AuditFinding(str(event), event.direction, least.epsilon, least.limit(), claim(least.epsilon)))
         return found
 
-    def _refutes(self, claim: Curve) -> bool:
+    def _refutes(self, claim: ClaimedCurve) -> bool:
         if any(test.observed(epsilon) > claim(epsilon) for epsilon in self.tried for test in self.tests):
             return True
         return any(test.excludes(claim(test.epsilon)) for _, test in self.direct)
 
-    def catches(self, weaker: Callable[[float], Curve]) -> float:
+    def catches(self, weaker: Callable[[float], ClaimedCurve]) -> float:
         """The largest share, to a twentieth, at which the weaker claim is refuted; 0 if none is."""
         return last_whole(lambda part: self._refutes(cache(weaker(part / _SHARES))), 0, _SHARES) / _SHARES
 
@@ -174,7 +174,7 @@ def _for_limits(candidates: Sequence[_Candidate], delta: float, trials: int) -> 
 
 
 def _promising(
-    candidates: Sequence[_Candidate], grid: Sequence[float], claim: Curve, trials: int
+    candidates: Sequence[_Candidate], grid: Sequence[float], claim: ClaimedCurve, trials: int
 ) -> list[tuple[_Candidate, float]]:
     """The events that promise most to contradict the claim, each at the ε where it does."""
     claims = [claim(epsilon) for epsilon in grid]

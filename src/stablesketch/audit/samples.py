@@ -33,7 +33,7 @@ from numpy.typing import ArrayLike
 
 from ..arrays import Array
 from ..errors import ArgumentError, ArgumentTypeError
-from .judged import Curve, Judged
+from .judged import ClaimedCurve, Judged
 from .report import AuditedNeighbours, AuditReport, severity
 
 LEAST_TRIALS = 100
@@ -42,13 +42,13 @@ LEAST_TRIALS = 100
 def audit_samples(
     first: ArrayLike,
     second: ArrayLike,
-    claimed: Curve,
+    claimed: ClaimedCurve,
     *,
     delta: float,
     confidence: float = 0.99,
     epsilons: Sequence[float] | None = None,
     names: Sequence[str] = ("value",),
-    weaker: Callable[[float], Curve] | None = None,
+    weaker: Callable[[float], ClaimedCurve] | None = None,
     neighbours: str = "",
 ) -> AuditReport:
     """Test the claimed curve on the outputs of one mechanism for two neighbours.

@@ -21,7 +21,7 @@ app = typer.Typer(no_args_is_help=True, help="Keep a budget for all releases of 
 
 _SHOWN = 20
 
-File = Annotated[Path, typer.Argument(help="The file of the ledger.")]
+LedgerArgument = Annotated[Path, typer.Argument(help="The file of the ledger.")]
 
 
 @app.command("new")
@@ -64,7 +64,7 @@ def _covered(per: str | None) -> str:
 
 @app.command("show")
 def show(
-    file: File,
+    file: LedgerArgument,
     plan: Annotated[Path | None, typer.Option(help="Forecast releases of this plan instead of the last one.")] = None,
     json: options.Json = False,
 ) -> None:
@@ -133,7 +133,7 @@ def _forecast(more: int | None, like: str, period: str | None) -> str:
 
 @app.command("verify")
 def verify(
-    file: File,
+    file: LedgerArgument,
     head: Annotated[
         str | None,
         typer.Option(
@@ -159,7 +159,7 @@ def verify(
 
 @app.command("plan")
 def plan(
-    file: File,
+    file: LedgerArgument,
     plan: Annotated[Path, typer.Argument(help="A plan: stablesketch plan ... -o plan.json.")],
     times: Annotated[int, typer.Option(help="Number of releases.")] = 1,
     fit: Annotated[bool, typer.Option("--fit", help="Instead, find the ε at which this many releases fit.")] = False,
@@ -182,7 +182,7 @@ def plan(
 
 @app.command("export")
 def export(
-    file: File,
+    file: LedgerArgument,
     output: Annotated[Path, typer.Option("--output", "-o", help="The new file, .csv or .json.")],
 ) -> None:
     """Everything that was recorded, as CSV or JSON."""
@@ -194,7 +194,7 @@ def export(
 
 
 @app.command("value")
-def value(file: File, number: Annotated[int, typer.Argument(help="The number of the release.")]) -> None:
+def value(file: LedgerArgument, number: Annotated[int, typer.Argument(help="The number of the release.")]) -> None:
     """What was released by one of the records, as JSON: for a value that got lost on its way to you."""
     published = options.open_ledger(file).published(number)
     if published is None:

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from ..ledger.period import Per
-from ..monitor.presets import Format, PresetName, TimeUnit
+from ..monitor.presets import LineFormat, PresetName, TimeUnit
 from ..monitor.watch import Protect
 from .options import count, in_data, in_output, in_privacy, in_size
 
@@ -38,7 +38,7 @@ Time = Annotated[
 UnitOfTimes = Annotated[TimeUnit | None, in_data(help="Unit of times that are numbers (default: s).")]
 MaxValue = Annotated[int | None, in_privacy(parser=count, metavar="N", help="Maximum value of a row.")]
 FormatOfLines = Annotated[
-    Format | None,
+    LineFormat | None,
     in_data(help="The format of lines, if neither preset nor file suffix determines it."),
 ]
 Fields = Annotated[str | None, in_data(help="The columns of CSV or TSV without a header, separated by commas.")]

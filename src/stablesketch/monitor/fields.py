@@ -17,7 +17,7 @@ from ..reading.libraries import need
 from ..reading.numpy_arrow import scalar
 from ..reading.value_text import digits_of
 from ..wording import arg
-from .presets import PRESETS, Format, TimeUnit
+from .presets import PRESETS, LineFormat, TimeUnit
 from .times import NO_WINDOW, PER_SECOND
 
 LARGEST = 2**53
@@ -29,7 +29,7 @@ class LineFields:
     """What is read of a line, and how. Without `time` a row has the time at which it arrived; without `value` it counts
     1. `names` are the columns of CSV or TSV that has no header."""
 
-    format: Format
+    format: LineFormat
     key: tuple[str, ...]
     time: str | None = None
     time_unit: TimeUnit = "s"
@@ -55,8 +55,10 @@ class LineFields:
             raise ArgumentError("preset", preset, f"must be one of {', '.join(PRESETS)}", "Choose one of these")
         usual = None if preset is None else PRESETS[preset]
         kind = format or (usual.format if usual else _by_name(source))
-        if kind not in get_args(Format):
-            raise ArgumentError("format", kind, f"must be one of {', '.join(get_args(Format))}", "Choose one of these")
+        if kind not in get_args(LineFormat):
+            raise ArgumentError(
+                "format", kind, f"must be one of {', '.join(get_args(LineFormat))}", "Choose one of these"
+            )
         timed = time != "arrival" and (time is not None or usual is not None)
         for name, given, useful in (
             ("time_unit", time_unit, timed), ("fields", names, kind in ("csv", "tsv", "zeek")),

@@ -38,7 +38,7 @@ from .watch import Watch
 from .windows import MOST_LIVE, SECOND, in_units, shown
 
 Sink = Callable[[int, str], None]
-Source = Callable[[Clock, Any, int | None], Iterator[Block]]
+OpenInput = Callable[[Clock, Any, int | None], Iterator[Block]]
 _CHECKPOINT = 1.0  # seconds between checkpoints
 _SILENT = 60.0  # seconds after which something hangs
 _AT_ONCE = 64  # windows that are released in one transaction
@@ -56,7 +56,7 @@ class Monitor:
     """
 
     def __init__(
-        self, watch: Watch, name: str, source: Source, state: MonitorState, sinks: Sequence[Sink] = (), *,
+        self, watch: Watch, name: str, source: OpenInput, state: MonitorState, sinks: Sequence[Sink] = (), *,
         replays: bool, ledger: Ledger | None = None, clock: Clock = time.time_ns, elapsed: Clock | None = None,
         say: Callable[[str], None] = lambda _: None,
     ) -> None:  # fmt: skip

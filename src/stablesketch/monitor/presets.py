@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 PresetName = Literal["zeek", "suricata", "goflow2"]
-Format = Literal["json", "csv", "tsv", "zeek", "lines"]
+LineFormat = Literal["json", "csv", "tsv", "zeek", "lines"]
 TimeUnit = Literal["s", "ms", "us", "ns"]
 
 
@@ -14,7 +14,7 @@ TimeUnit = Literal["s", "ms", "us", "ns"]
 class Preset:
     """The fields of a collector's records, unless others are asked for."""
 
-    format: Format
+    format: LineFormat
     key: str
     time: str
     value: str

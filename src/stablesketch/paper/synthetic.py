@@ -23,7 +23,7 @@ WAYS = ("paper", "library")
 LIMITS = {"uniform": 0.8, "binomial": 0.4}  # of the paper's axes
 
 
-class Row(NamedTuple):
+class SyntheticRow(NamedTuple):
     """One point of the figure; `bias` is the predicted sampling bias."""
 
     p: float
@@ -52,17 +52,17 @@ def run(output: Output) -> None:
     """figure-4-uniform and figure-4-binomial."""
     lengths = [10**4, 10**5, 10**6, 10**7] if output.quick else [round(10 ** (4 + k / 2)) for k in range(7)]
     runs = 30 if output.quick else 100
-    uniform: list[Row] = []
+    uniform: list[SyntheticRow] = []
     for kind in LIMITS:
         rows = _rows(output, kind, lengths, runs)
         uniform = uniform or rows
-        output.table(f"figure-4-{kind}", Row._fields, rows)
+        output.table(f"figure-4-{kind}", SyntheticRow._fields, rows)
         _draw(output, kind, rows)
         _judge(output, kind, rows, runs, uniform)
 
 
-def _rows(output: Output, kind: str, lengths: list[int], runs: int) -> list[Row]:
-    rows: list[Row] = []
+def _rows(output: Output, kind: str, lengths: list[int], runs: int) -> list[SyntheticRow]:
+    rows: list[SyntheticRow] = []
     chances, keys = key_chances(kind), np.arange(DOMAIN)
     for n in lengths:
         output.say(f"{kind} keys, n = {n:,}: {runs} runs for each of {len(ORDERS)} p, both ways")
@@ -80,11 +80,11 @@ def _rows(output: Output, kind: str, lengths: list[int], runs: int) -> list[Row]
                 low, middle, high = (float(q) for q in np.quantile(errors[way], (0.25, 0.5, 0.75)))
                 paid = cost.sampled if way == "paper" else cost.library
                 claimed = cost.claimed if way == "paper" else paid
-                rows.append(Row(p, n, way, middle, low, high, paid, claimed, bias if way == "paper" else 0.0))
+                rows.append(SyntheticRow(p, n, way, middle, low, high, paid, claimed, bias if way == "paper" else 0.0))
     return rows
 
 
-def _draw(output: Output, kind: str, rows: list[Row]) -> None:
+def _draw(output: Output, kind: str, rows: list[SyntheticRow]) -> None:
     figure, panels = output.canvas(13.0, 5.6, columns=2)
     titles = {
         "paper": "As the paper ran it: q = 0.02, geometric mean",
@@ -116,7 +116,7 @@ def _draw(output: Output, kind: str, rows: list[Row]) -> None:
     output.figure(f"figure-4-{kind}", figure)
 
 
-def _moved(rows: list[Row], p: float) -> float:
+def _moved(rows: list[SyntheticRow], p: float) -> float:
     """By how much the median error of Algorithm 2 changes with n."""
     medians = [row.median for row in rows if row.p == p and row.way == "paper"]
     return max(medians) - min(medians)
@@ -126,7 +126,7 @@ def _short(value: float) -> str:
     return "0" if value < 1e-6 else f"{value:.2g}"
 
 
-def _judge(output: Output, kind: str, rows: list[Row], runs: int, uniform: list[Row]) -> None:
+def _judge(output: Output, kind: str, rows: list[SyntheticRow], runs: int, uniform: list[SyntheticRow]) -> None:
     errors = {(row.p, row.n, row.way): row.median for row in rows}
     lengths = sorted({row.n for row in rows})
     first, last = lengths[0], lengths[-1]

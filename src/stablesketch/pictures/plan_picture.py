@@ -19,14 +19,13 @@ from ..plan.in_words import change
 from ..plan.mechanism import mechanism_for, mechanism_of
 from ..spoken import at_most, short
 from ..wording import arg
-from .bare_plan_picture import BareNeighbourhood, draw_bare
+from .bare_plan_picture import BareNeighbourhood, Curve, draw_bare
 from .style import BLUE, GREY, INK, SKY, VERMILION, canvas, in_style, log_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Curve = list[tuple[float, float]]
 _SIZES = (20, 50, 200, 1_000, 5_000, 10_000)
 _SIZES_IN_BUCKETS = (200, 1_000, 5_000, 20_000, 100_000, 1_000_000)
 _STEPS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # of ε around the one that is asked for

@@ -69,7 +69,7 @@ from .loss_law import ATOM, Law, bounded, compose, either, power, split
 from .noisy_estimate import Precision
 from .shift_curve import ShiftCurve
 
-Kind = Literal["sketch", "exact", "shift", "estimate", "all", "other"]
+ChargeKind = Literal["sketch", "exact", "shift", "estimate", "all", "other"]
 """What each is: at the head of this file."""
 
 # What is written for estimates alone, so that what was written of other kinds before stays as it is.
@@ -92,7 +92,7 @@ MOST_EPSILON = 1e6
 class Charge:
     """One way of releasing; equal charges cost the same. Fields that a kind has no use for are 0."""
 
-    kind: Kind
+    kind: ChargeKind
     p: float = 0.0
     size: int = 0
     log_rho: float = 0.0
@@ -131,7 +131,7 @@ class Charge:
         inner = fields.any("parts", []) if parts else []
         if not isinstance(inner, list) or len(inner) > MOST_PARTS:
             raise JsonError(f"parts of the charge must be a list of up to {MOST_PARTS}")
-        kind = cast("Kind", fields.choice("kind", *get_args(Kind)))
+        kind = cast("ChargeKind", fields.choice("kind", *get_args(ChargeKind)))
         own: dict[str, Any] = {}
         if kind == "estimate":
             own = {

@@ -61,7 +61,7 @@ from .curve import PrivacyCurve
 from .neighbours import log_sensitivity
 from .privacy import Privacy
 
-Per = Literal["pair", "entry"]
+SampledPer = Literal["pair", "entry"]
 
 LEAST_RATE = 2.0**-11
 """From here on q · 2^64 is a whole number, so that a 64-bit coin has exactly the rate that is accounted for."""
@@ -86,7 +86,7 @@ class Sampling:
     """
 
     rate: float
-    per: Per = "pair"
+    per: SampledPer = "pair"
 
     def __post_init__(self) -> None:
         if isinstance(self.rate, bool) or not isinstance(self.rate, int | float):
@@ -96,7 +96,7 @@ class Sampling:
                 "sampling.rate", self.rate, "must be between 1/2048 and 1", "Pass 0.02, or leave sampling out"
             )
         object.__setattr__(self, "rate", float(self.rate))
-        if self.per not in get_args(Per):
+        if self.per not in get_args(SampledPer):
             raise ArgumentError("sampling.per", self.per, 'must be "pair" or "entry"', "Choose one of them")
 
     def to_dict(self) -> dict[str, Any]:

@@ -15,14 +15,14 @@ from .moment import Moment, Total
 from .profile import Profile
 from .statistic import Statistic
 
-Kind = TypeVar("Kind", bound=type[Statistic])
+ClassOfStatistic = TypeVar("ClassOfStatistic", bound=type[Statistic])
 
 _KINDS: dict[str, type[Statistic]] = {}
 STATISTICS: Mapping[str, type[Statistic]] = MappingProxyType(_KINDS)
 """All of them, in the order in which they are offered."""
 
 
-def register(kind: Kind) -> Kind:
+def register(kind: ClassOfStatistic) -> ClassOfStatistic:
     """Makes a statistic known to plans, the command line and reports. Use it as a decorator, `@register`.
 
     The class must be a frozen dataclass, a `Measured` or a `Derived`. A second one of the same name is refused.

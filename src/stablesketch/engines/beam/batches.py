@@ -9,10 +9,10 @@ from ...errors import DataError
 from ...reading.libraries import need
 from .elements import NAME, bad_item, kinds
 
-Columns = Sequence[Sequence[Any]]
+ColumnsOfPairs = Sequence[Sequence[Any]]
 
 
-def columns_of(keys: list[Any]) -> Columns:
+def columns_of(keys: list[Any]) -> ColumnsOfPairs:
     """The parts of keys, each a column."""
     parts = {len(key) if isinstance(key, tuple) else 0 for key in keys}
     if len(parts) > 1:
@@ -22,7 +22,7 @@ def columns_of(keys: list[Any]) -> Columns:
     return [keys] if parts == {0} else list(zip(*keys, strict=True))
 
 
-def sorts_of(columns: Columns) -> list[str]:
+def sorts_of(columns: ColumnsOfPairs) -> list[str]:
     """The one sort of each column of keys."""
     found: list[str] = []
     for column in columns:
@@ -54,7 +54,7 @@ def _mixed(one: str, other: str) -> DataError:
     )
 
 
-def batch_of(columns: Columns, sorts: list[str], values: list[Any] | None) -> Any:
+def batch_of(columns: ColumnsOfPairs, sorts: list[str], values: list[Any] | None) -> Any:
     """The columns k0, ..., v."""
     pa = need("pyarrow", "beam")
     arrays = [_array(column, sort) for column, sort in zip(columns, sorts, strict=True)]
@@ -74,7 +74,7 @@ def _array(column: Sequence[Any], sort: str) -> Any:
         return pa.array(column, pa.uint64())
 
 
-def look_through(columns: Columns, values: Sequence[Any] | None, largest: int | None) -> None:
+def look_through(columns: ColumnsOfPairs, values: Sequence[Any] | None, largest: int | None) -> None:
     """Raises an error about the first item that cannot be a key or a value."""
     named = [*(("key", column) for column in columns), *([] if values is None else [("value", values)])]
     for name, column in named:

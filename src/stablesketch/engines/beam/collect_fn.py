@@ -20,7 +20,7 @@ from .elements import NAME
 beam = need("apache_beam", "beam")
 
 _BUFFER = 1 << 14  # pairs
-Pair = tuple[Name, Any, Any]  # the group, or none; the key, which may have parts; the value
+GroupedPair = tuple[Name, Any, Any]  # the group, or none; the key, which may have parts; the value
 
 
 def secret_of(found: Secret, name: Name, separate: bool) -> Secret:
@@ -94,7 +94,7 @@ class CollectFn(beam.CombineFn):  # type: ignore[misc, name-defined]
     def create_accumulator(self) -> Accumulator:
         return Accumulator(self)
 
-    def add_input(self, accumulator: Accumulator, element: Pair | tuple[Name, int]) -> Accumulator:
+    def add_input(self, accumulator: Accumulator, element: GroupedPair | tuple[Name, int]) -> Accumulator:
         """Counts a pair; or, given (group, people), this many people in the group, which may have no pairs."""
         self._adopt(accumulator, element[0])
         if len(element) == 2:

@@ -19,7 +19,7 @@ from ...sketch.projection import Fingerprints, Totals
 from ...sketch.tier import TIER
 
 Codes = NDArray[np.int32]
-Sink = Callable[[int, Fingerprints, Totals, int], None]
+FoldedSink = Callable[[int, Fingerprints, Totals, int], None]
 
 _LINES = 19  # log2: lines of 64 bytes, of four keys each, or of three with groups
 _PART = 1 << 16  # rows
@@ -37,7 +37,7 @@ class Fold:
     `individuals` a row is as many pairs as its value says (pour.py).
     """
 
-    def __init__(self, sink: Sink, *, grouped: bool, individuals: bool = False, lines: int = _LINES) -> None:
+    def __init__(self, sink: FoldedSink, *, grouped: bool, individuals: bool = False, lines: int = _LINES) -> None:
         self._sink = sink
         self._grouped, self._individuals = grouped, individuals
         self._most = _SENT_OF_GROUPS if grouped else _SENT
@@ -84,7 +84,7 @@ class Fold:
 class Unfolded:
     """As `Fold`, but nothing is added up: rows go on as they come, those of groups many at a time."""
 
-    def __init__(self, sink: Sink, *, individuals: bool = False) -> None:
+    def __init__(self, sink: FoldedSink, *, individuals: bool = False) -> None:
         self._sink, self._individuals = sink, individuals
         self._waiting: list[tuple[Fingerprints, Totals, Codes]] = []
         self._rows = 0

@@ -27,7 +27,7 @@ from ...reading.value_text import is_zero_text, wrong_text, zeros_of
 from ...release.source import Progress
 from ...sketch.columns import MAX_WEIGHT
 from ...wording import arg
-from .fold import Fold, Sink, Unfolded
+from .fold import Fold, FoldedSink, Unfolded
 from .group_collectors import ListedGroups, MetGroups
 
 
@@ -112,7 +112,7 @@ def _without_zeros(batch: Any, place: int, plan: Plan) -> Any:
     return batch.filter(compute.invert(compute.fill_null(zero, False))) if compute.any(zero).as_py() else batch
 
 
-def _rows(plan: Plan, sink: Sink, *, grouped: bool) -> Fold | Unfolded:
+def _rows(plan: Plan, sink: FoldedSink, *, grouped: bool) -> Fold | Unfolded:
     # Whole keys cannot be added up: every row is one.
     folds, each = mechanism_of(plan).folds and plan.privacy.unit != "key", plan.privacy.unit == "individual"
     return Fold(sink, grouped=grouped, individuals=each) if folds else Unfolded(sink, individuals=each)
