@@ -7,7 +7,7 @@ from dataclasses import replace
 from rich.text import Text
 
 from ..plan import Plan
-from ..plan.in_words import NOTHING_USEFUL, change
+from ..plan.in_words import change
 from ..plan.mechanism import mechanism_of, needs_promise
 from ..privacy import Privacy
 from ..published import Release
@@ -69,8 +69,8 @@ def _price(release: Release, plan: Plan) -> list[tuple[str, str]]:
     facts = [
         ("protects", _protects(release, privacy)),
         ("price", f"ε = {at_most(release.epsilon)}, δ = {at_most(release.delta, 3)}"),
-        ("planned error", _error(plan)),
-        ("method", _method(release, plan)),
+        ("planned error", mechanism_of(plan).error_in_words(plan)),
+        ("method", mechanism_of(plan).in_a_line(plan)),
     ]
     if needs_promise(plan) and privacy.pairs and release.pairs is None:
         facts.append(("promised", f"at least {privacy.pairs:,} pairs"))
@@ -82,51 +82,6 @@ def _protects(release: Release, privacy: Privacy) -> str:
     c, replaced = release.pairs_per_person, release.relation == "replace"
     own = replace(privacy, relation="replace" if replaced else "add_remove", pairs_per_person=c, groups=1)
     return change(own, person=release.person)
-
-
-def _method(release: Release, plan: Plan) -> str:
-    """How it was measured: what was held in memory, and the noise that was added."""
-    if needs_promise(plan):
-        return f"bare sketch of {release.size:,} entries, {_floor(plan)}"
-    parts = plan.measurements
-    several = len(parts) > 1
-    each = [
-        said
-        if " on " in (said := mechanism_of(part).noise_in_words(part)) or not several
-        else f"{said} on {part.statistic}"
-        for part in parts
-    ]
-    noise = f"noise {', '.join(each)}"
-    if mechanism_of(plan).exact:
-        return f"{'one counter' if mechanism_of(plan).counter else 'exact, all keys in memory'}, {noise}"
-    sketches = [part for part in parts if part.size]
-    if len(sketches) == 1:
-        return f"sketch of {mechanism_of(sketches[0]).entries(sketches[0])}, {noise}"
-    return f"{len(sketches)} sketches, {release.size:,} entries in all, {noise}"
-
-
-def _error(plan: Plan) -> str:
-    if not needs_promise(plan):
-        return mechanism_of(plan).error_in_words(plan)
-    nothing_known = any(part.statistic.relative and not part.relative for part in plan.parts)
-    if not plan.statistic.relative and not nothing_known:
-        return f"{number(plan.error)}, absolute"
-    if plan.parts and not plan.expected:
-        return mechanism_of(plan).error_in_words(plan)
-    if not plan.relative:
-        return f"{number(plan.error)}, absolute: nothing is known about {plan.statistic} in advance"
-    error = f"{100 * plan.error:.2g}%" if plan.error <= 1.0 else NOTHING_USEFUL
-    return f"{error} at {plan.statistic} = {number(plan.expected)}{_least(plan)}"
-
-
-def _least(plan: Plan) -> str:
-    least = 1.0 if plan.parts else float(plan.privacy.pairs) ** plan.statistic.p
-    return ", the least there can be" if plan.expected == least else ""
-
-
-def _floor(plan: Plan) -> str:
-    floors = [part.floor for part in plan.measurements if part.floor]
-    return f"floor {', '.join(map(number, floors))}" if floors else "no floor needed"
 
 
 def _group_lines(outcome: Outcome) -> list[Text]:

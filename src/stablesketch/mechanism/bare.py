@@ -150,6 +150,9 @@ class Bare(Mechanism):
                 "invalid plan. Make the plan again with ss.plan."
             )
 
+    def in_a_line(self, plan: Plan) -> str:
+        return bare_line(plan)
+
     def rows(self, plan: Plan) -> list[Row]:
         return bare_rows(plan, self.error_in_words(plan))
 
@@ -203,6 +206,12 @@ class BareMoment(Bare):
             return f"{plan.error:,.4g} absolute: nothing is guaranteed about {plan.statistic}"
         error = percent(plan.error) if plan.error <= 1.0 else NOTHING_USEFUL
         return f"{error} at {plan.statistic} = {plan.expected:,.6g}"
+
+
+def bare_line(plan: Plan) -> str:
+    """How something is measured by bare entries, or computed from them."""
+    floors = ", ".join(f"{part.floor:,.6g}" for part in plan.measurements if part.floor)
+    return f"bare sketch of {plan.size:,} entries, {f'floor {floors}' if floors else 'no floor needed'}"
 
 
 def bare_rows(plan: Plan, error: str) -> list[Row]:

@@ -142,6 +142,9 @@ class Counter(ExactNumber):
     def memory(self) -> str:
         return "one counter"
 
+    def held(self, plan: Plan) -> str:
+        return self.memory()
+
     def row_among_others(self, plan: Plan) -> str:
         return f"one counter, noise {self.noise_in_words(plan)}"
 

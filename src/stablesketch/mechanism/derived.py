@@ -17,7 +17,7 @@ from ..plan.plan import Plan
 from ..privacy.charge import Charge
 from ..spoken import percent, relative_error
 from ..statistic import Distinct, Moment, Shannon, Statistic
-from .bare import bare_rows
+from .bare import bare_line, bare_rows
 from .bare_entropy import absolute_error
 from .bare_plan import not_above_one
 from .derived_plan import combined, derived_plan, together
@@ -165,6 +165,9 @@ class FromBare(FromSketches):
         if not moments:
             return super().shared_by_neighbours(plan)
         return mechanism_of(moments[0]).shared_by_neighbours(moments[0])
+
+    def in_a_line(self, plan: Plan) -> str:
+        return bare_line(plan) if needs_promise(plan) else super().in_a_line(plan)
 
     def rows(self, plan: Plan) -> list[Row]:
         return bare_rows(plan, self.error_in_words(plan)) if needs_promise(plan) else super().rows(plan)

@@ -25,6 +25,9 @@ class ExactMechanism(Mechanism):
         """What is held in memory while it runs, in words."""
         return "every key of the stream, as a keyed fingerprint"
 
+    def held(self, plan: Plan) -> str:
+        return "exact, all keys in memory"
+
     def error_beside_noise(self, plan: Plan) -> str:
         return f"± {amount(self.noise_deviation(plan))}{self.on_measured(plan)}, whatever the stream"
 

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from ..arrays import Array
 from ..pictures.style import COLOURS
-from ..plan import plan
+from ..plan import MechanismName, plan
 from ..privacy import Privacy
 from ..sketch import Sketch
 from ..statistic import Moment
@@ -130,9 +130,8 @@ def _measured(output: Output, name: str, stream: KeyTotals, domain: int) -> list
     exact = moment(stream.totals, p)
     privacy = Privacy(EPSILON, DELTA, stream.pairs, stream.most, relation="replace")
 
-    def private(mechanism: str) -> float:
-        size = SIZE if mechanism == "sketch" else None
-        collector = plan(Moment(p), privacy, size=size, mechanism=mechanism).open()  # type: ignore[arg-type]
+    def private(mechanism: MechanismName, size: int | None = None) -> float:
+        collector = plan(Moment(p), privacy, size=size, mechanism=mechanism).open()
         collector.update(pairs)
         return collector.release().value
 
@@ -143,7 +142,7 @@ def _measured(output: Output, name: str, stream: KeyTotals, domain: int) -> list
     methods: list[tuple[str, Callable[[], float]]] = [
         ("exact + Laplace", lambda: private("exact")),
         ("noisy histogram", histogram),
-        ("sketch 50, private", lambda: private("sketch")),
+        ("sketch 50, private", lambda: private("sketch", SIZE)),
     ]
     for library, noisy in other_libraries.histograms(EPSILON, stream.most):
         if domain <= (10_000 if output.quick else other_libraries.MOST_BINS[library.split()[0]]):

@@ -65,6 +65,16 @@ class Asked:
     measurement: Measurement = field(default=Measurement(), compare=False, repr=False)
 
     @property
+    def exact(self) -> bool:
+        """Whether every key is to be held: then nothing has a size."""
+        return self.mechanism == "exact"
+
+    @property
+    def bare(self) -> bool:
+        """Whether entries are to be private without added noise, by what is promised of the stream."""
+        return self.mechanism == "bare"
+
+    @property
     def sized(self) -> bool:
         """Whether an error, a size or a memory is asked for."""
         return (self.error, self.size, self.memory) != (None, None, None)
@@ -98,7 +108,7 @@ class Asked:
 
     def like(self, plan: Plan) -> Asked:
         """What is asked, with the sizes decided as in this plan; the exact mechanism has none."""
-        if self.mechanism == "exact":
+        if self.exact:
             return self
         free = replace(self, error=None, memory=None, memory_as_given=None, usual_memory=USUAL_MEMORY)
         return replace(free, size=plan.sizes, entries_per_key=plan.per_key)
@@ -109,7 +119,7 @@ class Asked:
 
         While pairs are read the sketches take about ten times as much.
         """
-        if self.mechanism != "sketch" or self.sized:
+        if self.exact or self.bare or self.sized:
             return self
         share = _TABLE_MEMORY // (groups or _SOME_GROUPS)
         return replace(self, usual_memory=min(max(share, _LEAST_SHARE), USUAL_MEMORY))

@@ -166,10 +166,10 @@ class Mechanism(ABC):
         it in it: relative to the value of so many keys, all equally common; left out, to the least there can be."""
         if self.includes_noise(plan):
             return 0.0
-        noise, exponent, p = self.noise_deviation(plan), self.exponent(plan), plan.statistic.p
-        least = pairs if p > 1.0 else 1.0
-        among = pairs if plan.privacy.unit == "key" else min(least if keys is None else keys, pairs)
-        moment = among * math.pow(pairs / among, p)
+        noise, exponent = self.noise_deviation(plan), self.exponent(plan)
+        ends = (1.0, pairs) if keys is None else (min(keys, pairs),)  # of all keys, F_p is least at one of them
+        among = (pairs,) if plan.privacy.unit == "key" else ends
+        moment = min(each * math.pow(pairs / each, plan.statistic.p) for each in among)
         return exponent * noise / math.pow(moment, 1.0 / exponent)
 
     def worst_error(self, plan: Plan) -> float:
@@ -221,9 +221,27 @@ class Mechanism(ABC):
             return f"{plan.size:,} entries in {plan.buckets:,} buckets, {plan.entries_per_key:,} per key"
         return f"{plan.size:,} {self.entries_named[plan.size != 1]}"
 
+    def held(self, plan: Plan) -> str:
+        """What is in memory, in words."""
+        sketches = [part for part in plan.measurements if part.size]
+        if len(sketches) == 1:
+            return f"sketch of {mechanism_of(sketches[0]).entries(sketches[0])}"
+        return f"{len(sketches)} sketches, {plan.size:,} entries in all"
+
     def noise_in_words(self, plan: Plan) -> str:
         """The scale b of the Laplace noise, in units of what is measured."""
         return f"b = {amount(self.noise_scale(plan))}{self.on_measured(plan)}"
+
+    def noise_on(self, plan: Plan) -> str:
+        """The same, with what it is on."""
+        said = self.noise_in_words(plan)
+        return said if " on " in said else f"{said} on {plan.statistic}"
+
+    def in_a_line(self, plan: Plan) -> str:
+        """How it is measured: what is in memory, and the noise that is added."""
+        ways = [(mechanism_of(part), part) for part in plan.measurements]
+        noise = [way.noise_on(part) if len(ways) > 1 else way.noise_in_words(part) for way, part in ways]
+        return f"{self.held(plan)}, noise {', '.join(noise)}"
 
     def error_in_words(self, plan: Plan) -> str:
         """The error of the sketch, and what the noise adds; together if a value is expected."""

@@ -224,8 +224,7 @@ class Plan:
 
         if not same_size:
             return planned(self.asked.changed(**changes))
-        exact = self.asked.mechanism == "exact"
-        sized = replace(self.asked, error=None) if exact else self.asked.like(self)
+        sized = replace(self.asked, error=None) if self.asked.exact else self.asked.like(self)
         return planned(sized.changed(**changes))
 
     def altered(self, **changes: Any) -> Plan:

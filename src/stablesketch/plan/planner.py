@@ -100,7 +100,7 @@ def planned_for_data(asked: Asked) -> Plan:
     So it is where nobody asked for an error and the usual 5% is out of reach: the plan says what is reached.
     """
     statistic, privacy = asked.statistic, asked.privacy
-    if asked.mechanism != "bare" or asked.size is not None or asked.memory is not None:
+    if not asked.bare or asked.size is not None or asked.memory is not None:
         return planned(asked)
     # Of statistics other than moments nobody has to guess a value, unless an error is asked for.
     guessed = asked.error is not None or mechanism_for(statistic, "bare").guesses

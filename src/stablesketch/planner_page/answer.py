@@ -92,11 +92,7 @@ def _told(wanted: Question, decision: Decision) -> dict[str, Any]:
         "error": way.error_in_words(made),
         "price": f"ε = {at_most(decision.terms.epsilon)}, δ = {at_most(decision.terms.delta, 3)}",
         "shares": in_words(shares, decision.terms.epsilon, grouped=bool(wanted.columns.by)) if len(shares) > 1 else "",
-        "noise": "; ".join(
-            f"{said} on {part.statistic}" if " on " not in (said := mechanism_of(part).noise_in_words(part)) else said
-            for part in made.measurements
-            if not needs_promise(part)
-        ),
+        "noise": "; ".join(mechanism_of(part).noise_on(part) for part in made.measurements if not needs_promise(part)),
         "bytes": made.bytes,
         "held": "all keys, with their totals" if way.exact and not way.counter else "",
         "relative": made.statistic.relative,

@@ -286,7 +286,7 @@ class Question:
     @property
     def bare(self) -> bool:
         """Whether the entries are private without added noise: then a table divides ε among its groups."""
-        return self.asked.mechanism == "bare"
+        return self.asked.bare
 
 
 def question(

@@ -37,7 +37,7 @@ def options_of(asked: Asked) -> Iterator[str]:
         yield f"--unit {privacy.unit}"
     if privacy.total:
         yield f"--total {privacy.total}"
-    if asked.mechanism != "sketch":
+    if asked.mechanism != Asked.mechanism:
         yield f"--mechanism {asked.mechanism}"
     for name in ("error", "size", "memory", "entries_per_key", "expected"):
         given = getattr(asked, name)
