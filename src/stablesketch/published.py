@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 from .checked_json import Fields, JsonError, parsed
@@ -171,6 +171,12 @@ class Release:
             return release
         except JsonError as error:
             raise BlobError(f"not the JSON of a release: {error}. Pass the result of Release.to_json().") from None
+
+    def recorded(self, number: int) -> Release:
+        """The release with the number of its record, which a ledger gives it as it takes it. All else was decided
+        before it was made.
+        """
+        return replace(self, record=number)
 
     @property
     def cost_in_words(self) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -104,7 +103,7 @@ def released(
             elif not releases:  # paid in an earlier call: what was recorded then is the value, whatever came since
                 releases = [_recorded(ledger, record) for record in paid]
         if ledger is not None:
-            releases = [replace(one, record=record.number) for one, record in zip(releases, paid, strict=True)]
+            releases = [one.recorded(record.number) for one, record in zip(releases, paid, strict=True)]
         if not later:
             payment.releases += releases
     return releases
@@ -135,7 +134,7 @@ def _paid(
 
 
 def _text(release: Release, number: int) -> str:
-    return replace(release, record=number).to_json()
+    return release.recorded(number).to_json()
 
 
 def _checked_terms(plan: Plan, terms: Terms) -> Terms:

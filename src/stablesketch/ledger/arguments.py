@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from typing import get_args
 
 from ..errors import HIDDEN, ArgumentError, ArgumentTypeError
@@ -103,7 +102,7 @@ def ask_of_release(release: object, beside: Sequence[str]) -> tuple[Ask, Callabl
         release.statistic, charge, release.epsilon, release.delta, release.protects, release.pairs_per_person,
         max_value=release.max_value, p=release.p, size=release.size or None,
     )  # fmt: skip
-    return ask, lambda number: replace(release, record=number).to_json()
+    return ask, lambda number: release.recorded(number).to_json()
 
 
 def check_count(name: str, value: object) -> None:

@@ -56,6 +56,12 @@ class SampledMoment(BareMoment):
         bare = PrivacyCurve.from_log(statistic.p, base.size, min(log_sensitivity(statistic.p, privacy), 700.0))
         return _sampled_plan(base, sampling, bare.epsilon(privacy.delta))
 
+    def named(self, plan: Plan) -> str:
+        """A release says that it was sampled, because then it is biased."""
+        assert plan.sampled is not None
+        sampling = plan.sampled.sampling
+        return f"sketch, {100 * sampling.rate:g}% sampled per {sampling.per}"
+
     def cost(self, plan: Plan) -> Charge:
         """The ε of the plan, checked."""
         assert plan.sampled is not None

@@ -14,7 +14,6 @@ import hashlib
 import math
 import struct
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Self
 
 import numpy as np
@@ -23,7 +22,6 @@ from numpy.typing import NDArray
 from ..errors import HIDDEN, ArgumentError, BlobError, MergeError
 from ..framing import Reader
 from ..plan.plan import Plan
-from ..published import Release, Terms
 from ..secret import Secret
 from ..sketch import Sketch
 from ..sketch.columns import value_column
@@ -126,11 +124,6 @@ class SampledState(BareState):
             mine.merge(theirs)
         self._pairs += other._pairs
         self._total += other._total
-
-    def release(self, terms: Terms) -> Release:
-        """As without sampling; the release says that it was sampled, because then it is biased."""
-        share = f"sketch, {100 * self._sampling.rate:g}% sampled per {self._sampling.per}"
-        return replace(super().release(terms), mechanism=share)
 
     @classmethod
     def merged(cls, plan: Plan, states: Sequence[bytes]) -> bytes:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import BlobError, MergeError, NegativeTotal, SecretMismatch
+from ..plan.mechanism import mechanism_of
 from ..published import NoisyTotal, Point, Release, Terms
 from ..secret import Secret
 from ..sketch import Sketch
@@ -223,7 +224,7 @@ def make_release(
         pairs=pairs if privacy.relation == "replace" else None,
         pairs_per_person=terms.pairs_per_person,
         max_value=privacy.max_value,
-        mechanism=plan.mechanism,
+        mechanism=mechanism_of(plan).named(plan),
         size=plan.size,
         floor=first.floor,
         noise=first.noise,

@@ -10,10 +10,12 @@ from typing import Literal, get_args
 from ..bounding import budget
 from ..errors import ArgumentError
 from ..plan import MechanismName, Plan
-from ..plan.planner import plan
+from ..plan.asked import asked
 from ..privacy import Privacy
 from ..published import Terms
-from ..reading.columns import OnBad
+from ..reading.columns import Columns, OnBad
+from ..release.decide import Decision, decide
+from ..release.question import Question
 from ..spoken import at_most
 from ..statistic import Statistic
 from ..wording import arg
@@ -39,7 +41,7 @@ class Watch:
     Several statistics share ε and δ of the window evenly: they see the same rows, so their costs add up.
     """
 
-    plans: tuple[Plan, ...]
+    decisions: tuple[Decision, ...]
     fields: LineFields
     windows: Windows
     on_bad: OnBad = "skip"
@@ -52,7 +54,7 @@ class Watch:
         mechanism: MechanismName = "sketch", memory: str | int | None = None, error: float | None = None,
         on_bad: OnBad = "skip", confidence: float = 0.95, protect: Protect = "event", pairs_per_person: int = 1,
     ) -> Watch:  # fmt: skip
-        """Plans every statistic at its share of ε and δ. Nothing is promised of how many rows a window has."""
+        """Decides on every statistic at its share of ε and δ. Nothing is promised of how many rows a window has."""
         Privacy(epsilon, delta)  # refuses an invalid ε or δ
         if not statistics or len(set(statistics)) < len(statistics):
             raise ArgumentError("statistic", list(statistics), "must be one or more, each once", "Name each once")
@@ -90,10 +92,23 @@ class Watch:
             budget.divided(epsilon, len(statistics)), budget.divided(delta, len(statistics)),
             max_value=fields.max_value, pairs_per_person=pairs_per_person,
         )  # fmt: skip
-        plans = tuple(plan(each, share, mechanism=mechanism, memory=memory, error=error) for each in statistics)
-        made = cls(plans, fields, windows, on_bad, confidence, protect)
-        made.terms(plans[0])  # refuses an invalid confidence
-        return made
+        decisions = tuple(
+            decide(
+                Question(
+                    asked(each, share, mechanism=mechanism, memory=memory, error=error),
+                    Columns(fields.key, fields.value, person=fields.person), clip=fields.clip, on_bad=on_bad,
+                    confidence=confidence,
+                ),
+                total=True,
+            )
+            for each in statistics
+        )  # fmt: skip
+        return cls(decisions, fields, windows, on_bad, confidence, protect)
+
+    @property
+    def plans(self) -> tuple[Plan, ...]:
+        """The plan of each statistic."""
+        return tuple(each.plan for each in self.decisions)
 
     @property
     def price(self) -> tuple[float, float]:
@@ -121,8 +136,7 @@ class Watch:
 
     def terms(self, plan: Plan) -> Terms:
         """What each release says of itself: its own share."""
-        person = self.protect == "person-window"
-        return Terms(plan.epsilon, plan.delta, "add_remove", self.pairs_per_person, person, self.confidence, total=True)
+        return next(each.terms for each in self.decisions if each.plan == plan)
 
     @property
     def pairs_per_person(self) -> int:

@@ -207,6 +207,10 @@ class Mechanism(ABC):
 
     # --- in words ---
 
+    def named(self, plan: Plan) -> str:
+        """What a release by it says of how it was measured."""
+        return plan.mechanism
+
     def measured(self, plan: Plan) -> str:
         """The name of what the noise is added to and compared with."""
         return str(plan.statistic)

@@ -57,12 +57,14 @@ def decide(
     like: Plan | None = None,
     overlap: int = 1,
     public: bool | None = None,
+    total: bool = False,
 ) -> Decision:
     """The decision on a question, given what was found privately in the data or is public.
 
     `max_value` is the one that was found, `pairs` the number of pairs if it is public, `like` the plan under which they
     were collected before they were counted. `overlap` is the number of groups each pair is in, if groups overlap;
-    `public` says whether all names are public, if that is not as `question.groups` says.
+    `public` says whether all names are public, if that is not as `question.groups` says. With `total`, a release also
+    has the noisy total that it is computed from, as those of a monitor do.
 
     Raises:
         PlanInfeasible: the guarantee cannot be given.
@@ -88,7 +90,9 @@ def decide(
         spent = plan.epsilon, plan.delta
     times = 1 if table is None else table.times
     shares.append(Share("values", budget.total([(plan.epsilon, times)]), budget.total([(plan.delta, times)])))
-    return Decision(plan, table, tuple(shares), _terms(question, spent), _ask(question, plan, table, spent))
+    return Decision(
+        plan, table, tuple(shares), _terms(question, spent, total=total), _ask(question, plan, table, spent)
+    )
 
 
 def decide_stored(plan: Plan, confidence: float) -> Decision:
@@ -97,13 +101,13 @@ def decide_stored(plan: Plan, confidence: float) -> Decision:
     return Decision(plan, None, shares, terms_of_plan(plan, confidence), Ask.of_plan(plan))
 
 
-def _terms(question: Question, spent: tuple[float, float]) -> Terms:
+def _terms(question: Question, spent: tuple[float, float], *, total: bool) -> Terms:
     """ε and δ are those of all of it: with a search for max_value, whatever was asked for."""
     privacy = question.privacy
     epsilon, delta = spent if question.auto_max_value is None else (privacy.epsilon, privacy.delta)
     return Terms(
         epsilon, delta, privacy.relation, privacy.pairs_per_person, person=question.of_people,
-        confidence=question.confidence,
+        confidence=question.confidence, total=total,
     )  # fmt: skip
 
 

@@ -74,6 +74,10 @@ class GroupRelease:
         """The name of the group to show to people, with invisible characters written out; `group` is exact."""
         return visible(", ".join(self.group))
 
+    def recorded(self, number: int) -> GroupRelease:
+        """As `Release.recorded`."""
+        return replace(self, release=self.release.recorded(number))
+
     def __str__(self) -> str:
         return f"{self.name}: {self.release}"
 
@@ -301,12 +305,7 @@ class Outcome(Tabular):
 
 def recorded(releases: list[Any], number: int) -> list[Any]:
     """The releases with the number of their record in a ledger, which the ledger gives as it takes them."""
-    return [
-        replace(one, release=replace(one.release, record=number))
-        if isinstance(one, GroupRelease)
-        else replace(one, record=number)
-        for one in releases
-    ]
+    return [one.recorded(number) for one in releases]
 
 
 def to_json(releases: list[Any], *, grouped: bool) -> str:
