@@ -62,8 +62,9 @@ if TYPE_CHECKING:
     from .plan import Plan, plan
     from .privacy import Privacy, PrivacyCurve, Sampling, sensitivity
     from .published import Point, Release
+    from .release.arguments import question
     from .release.outcome import GroupRelease, Outcome
-    from .release.question import Question, question
+    from .release.question import Question
     from .secret import Secret
     from .sketch import EntropySketch, Estimate, Sketch
     from .statistic import (
@@ -171,8 +172,9 @@ _LIVE_IN = {
     "plan": ("Plan", "plan"),
     "privacy": ("Privacy", "PrivacyCurve", "Sampling", "sensitivity"),
     "published": ("Point", "Release"),
+    "release.arguments": ("question",),
     "release.outcome": ("GroupRelease", "Outcome"),
-    "release.question": ("Question", "question"),
+    "release.question": ("Question",),
     "secret": ("Secret",),
     "sketch": ("EntropySketch", "Estimate", "Sketch"),
     "statistic": (

@@ -28,7 +28,7 @@ from stablesketch.cli.app import run
 from stablesketch.cli.statistic_options import offered
 from stablesketch.errors import StablesketchError
 from stablesketch.privacy import discrete_laplace
-from stablesketch.release.question import may_count_pairs
+from stablesketch.release.arguments import may_count_pairs
 from stablesketch.statistic import STATISTICS, Known, Statistic
 
 Options = dict[str, Any]

@@ -9,7 +9,7 @@ import typer
 from ..pictures import drawn_part
 from ..plan.asked import asked
 from ..plan.planner import planned_for_data
-from ..release.question import usual_relation, usual_unit
+from ..release.arguments import usual_relation, usual_unit
 from . import options
 from .kept import check_new, keep_plan
 from .screen import note, print_text, write_new

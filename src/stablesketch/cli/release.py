@@ -24,8 +24,9 @@ from ..plan.exact_instead import exact_instead
 from ..plan.mechanism import mechanism_for
 from ..privacy import delta_advice, epsilon_advice
 from ..published import Release
+from ..release.arguments import DEFAULTS, may_count_pairs, question, usual_relation, usual_unit
 from ..release.outcome import Outcome
-from ..release.question import DEFAULTS, Question, may_count_pairs, question, usual_relation, usual_unit
+from ..release.question import Question
 from ..report import Context, Named, registry_entry, report_page
 from . import options
 from .blobs import is_blob

@@ -1,71 +1,24 @@
 """`Question`: everything that is asked of a release from data, checked before anything is read.
 
-It is the only list of arguments, with the only defaults. `question` builds it from what users pass in Python, Spark and
-Beam and on the command line; `What` and its subclasses are the arguments of each.
+Users pass it as arguments, which are listed in arguments.py.
 """
 
 from __future__ import annotations
 
-import inspect
-import warnings
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import MISSING, dataclass, field, fields
-from typing import Any, TypedDict, TypeVar, Unpack
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from ..bounding import budget
 from ..bounding.groups import Name
 from ..bounding.max_value import AutoMaxValue
-from ..errors import HIDDEN, ArgumentError, ArgumentTypeError, GroupsNotComparable, did_you_mean
-from ..plan import Asked, MechanismName
-from ..plan.asked import asked
-from ..privacy import Privacy, Relation
-from ..privacy.privacy import Unit
-from ..reading.columns import Columns, OnBad, checked_columns
+from ..errors import HIDDEN, ArgumentError
+from ..plan import Asked
+from ..privacy import Privacy
+from ..reading.columns import Columns, OnBad
 from ..reading.opened import Input
-from ..reading.wide import long_columns
-from ..statistic import Statistic, Subject, usual
-from ..wording import arg, in_python
-
-Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-class What(TypedDict, total=False):
-    """The arguments of a question wherever the data are, besides statistic and privacy."""
-
-    groups: Sequence[str | Sequence[str]] | None
-    groups_per_person: int
-    selection_share: float
-    error: float | None
-    size: int | Sequence[int] | None
-    memory: str | int | None
-    entries_per_key: int | Sequence[int] | None
-    expected: float | None
-    mechanism: MechanismName
-    clip: bool
-    on_bad: OnBad
-    confidence: float
-
-
-class WhatOfColumns(What, total=False):
-    """The arguments for data that have columns and can be read more than once."""
-
-    key: str | Sequence[str] | None
-    value: str | None
-    by: str | Sequence[str] | None
-    person: str | None
-    count_pairs: bool
-    auto_max_value: AutoMaxValue | None
-
-
-class WhatOfFiles(WhatOfColumns, total=False):
-    """The arguments for files and databases, which must be opened."""
-
-    sql: str | None
-    format: str | None
-    header: bool
-    delimiter: str | None
-    wide: bool
+from ..statistic import Statistic, Subject
+from ..wording import arg
 
 
 @dataclass(frozen=True)
@@ -287,114 +240,3 @@ class Question:
     def bare(self) -> bool:
         """Whether the entries are private without added noise: then a table divides ε among its groups."""
         return self.asked.bare
-
-
-def question(
-    statistic: Statistic | Question | None = None, privacy: Privacy | None = None, /, **what: Unpack[WhatOfFiles]
-) -> Question:
-    """A question made from the arguments of `ss.release`, which explains them; or the one that was passed.
-
-    The default statistic is a Hill number: `usual`.
-    """
-    if isinstance(statistic, Question):
-        if privacy is not None or what:
-            named = ", ".join(arg(name) for name in (*(["privacy"] if privacy is not None else []), *what))
-            raise ArgumentError(
-                "question", HIDDEN, "must come alone",
-                "Leave that out, or pass statistic and privacy instead of the "
-                "Question", because=f"a Question is complete, and {named} is given too",
-            )  # fmt: skip
-        return statistic
-    given: dict[str, Any] = dict(what)
-    for name in given:
-        if name not in _ARGUMENTS:
-            raise _unknown(name)
-    columns_named = {name: given.pop(name, None) for name in _names_of(Columns)}
-    columns = long_columns(**columns_named) if given.get("wide") else checked_columns(**columns_named)
-    sizes, how = ({name: given.pop(name) for name in _names_of(kind) if name in given} for kind in (Asked, Input))
-    wanted = asked(usual() if statistic is None else statistic, privacy, **sizes)  # type: ignore[arg-type]  # a Privacy, or refused
-    groups = given.pop("groups", None)
-    listed = None if groups is None else _group_names(groups)
-    return Question(wanted, columns, groups=listed, input=Input(**how), **given)
-
-
-def _unknown(name: str) -> ArgumentTypeError:
-    """An argument that there is not, with what to pass instead."""
-    if name in Privacy.__annotations__:
-        way_out = f"Pass it in the privacy: ss.Privacy(epsilon, delta{'' if name in _FIRST else f', {name}=...'})"
-    else:
-        way_out = did_you_mean(name, [*_ARGUMENTS, "statistic", "privacy"]) or (
-            f"Pass some of: {', '.join(sorted(_ARGUMENTS))}"
-        )
-    return ArgumentTypeError(name, HIDDEN, "cannot be passed to a release", way_out)
-
-
-def warned(question: Question) -> Question:
-    """The question, and a warning if its groups should not be compared by it: a profile has orders that compare."""
-    instead = question.statistic.comparable
-    if question.caution and instead != question.statistic:
-        warnings.warn(in_python(f"{question.caution} Pass {instead.named}."), GroupsNotComparable, stacklevel=3)
-    return question
-
-
-def _group_names(groups: object) -> list[Name]:
-    """The listed names: each a text, or its parts."""
-    if isinstance(groups, str) or not isinstance(groups, Sequence):
-        raise ArgumentTypeError("groups", groups, "must be a list of names", 'Pass ["FR", "DE"]')
-    return [(name,) if isinstance(name, str) else tuple(map(str, name)) for name in groups]
-
-
-def _names_of(kind: type) -> list[str]:
-    """The fields of a part of a question that users pass."""
-    return [own.name for own in fields(kind) if own.name in _ARGUMENTS]
-
-
-_ARGUMENTS = frozenset(WhatOfFiles.__annotations__)
-_FIRST = ("epsilon", "delta")  # of a Privacy, by their place
-
-
-# The defaults of arguments. The key must be given; groups are columns, and nobody passes ().
-DEFAULTS = {
-    **{
-        own.name: own.default
-        for kind in (Columns, Asked, Input, Question)
-        for own in fields(kind)
-        if own.name in _ARGUMENTS and own.default is not MISSING
-    },
-    "by": None,
-}
-
-
-def usual_unit(statistic: Statistic) -> Unit:
-    """The default unit: keys for statistics about people, otherwise pairs."""
-    return "key" if statistic.of_people else "pair"
-
-
-def usual_relation(statistic: Statistic) -> Relation:
-    """The default relation: statistics about people need their public number, so replace."""
-    return "replace" if statistic.of_people else "add_remove"
-
-
-def may_count_pairs(relation: Relation, by: object) -> bool:
-    """Whether pairs may be counted if no number was promised: the number is public, and that of all pairs."""
-    return relation == "replace" and not by
-
-
-def asks(what: type) -> Callable[[Function], Function]:
-    """Shows the arguments of `what`, with their defaults, in the signature of a function that takes them as **what."""
-
-    def shown(function: Function) -> Function:
-        own = inspect.signature(function)
-        *named, _ = own.parameters.values()
-        keyword, needed = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.empty
-        typed = [
-            inspect.Parameter(name, keyword, default=DEFAULTS.get(name, needed), annotation=one.__forward_arg__)
-            for name, one in inspect.get_annotations(what).items()
-        ]
-        typed.sort(key=lambda one: one.name not in _names_of(Columns))  # which come first
-        first = [one for one in named if one.kind != keyword]
-        parameters = [*first, *typed, *named[len(first) :]]
-        setattr(function, "__signature__", own.replace(parameters=parameters))  # noqa: B010  # functions have it
-        return function
-
-    return shown

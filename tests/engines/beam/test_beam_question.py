@@ -14,7 +14,7 @@ from stablesketch.beam import Release, SecretFrom
 from stablesketch.plan import Asked
 from stablesketch.reading.columns import Columns
 from stablesketch.reading.opened import Input
-from stablesketch.release.question import DEFAULTS, What
+from stablesketch.release.arguments import DEFAULTS, What
 
 OF_BEAM = {
     "by": "elements have a group, or none; they have no columns",

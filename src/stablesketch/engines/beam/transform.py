@@ -42,10 +42,11 @@ from ...published import Release as Released
 from ...published import Terms
 from ...reading.libraries import need
 from ...reading.opened import Input
+from ...release.arguments import What, asks, question, warned
 from ...release.decide import decide
 from ...release.outcome import GroupRelease
 from ...release.publish import Till, names_shown, one_number
-from ...release.question import Question, What, asks, question, warned
+from ...release.question import Question
 from ...statistic import Statistic
 from ..secret_from import SecretFrom, TheSecret
 from .collect_fn import secret_of

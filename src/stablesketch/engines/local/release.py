@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Unpack
 from ...paying import until_shown
 from ...privacy import Privacy
 from ...reading.duckdb import DuckDB
+from ...release.arguments import WhatOfFiles, asks, question, warned
 from ...release.outcome import Outcome
-from ...release.question import Question, WhatOfFiles, asks, question, warned
+from ...release.question import Question
 from ...release.run import run_source
 from ...release.source import Progress
 from ...statistic import Statistic

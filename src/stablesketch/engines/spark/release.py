@@ -9,8 +9,9 @@ from ...errors import HIDDEN, ArgumentError
 from ...privacy import Privacy
 from ...published import Release
 from ...reading.opened import Input
+from ...release.arguments import WhatOfColumns, asks, question, warned
 from ...release.outcome import GroupRelease, Outcome
-from ...release.question import Question, WhatOfColumns, asks, question, warned
+from ...release.question import Question
 from ...release.run import run_source
 from ...statistic import Statistic
 from ...wording import arg
