@@ -18,7 +18,6 @@ import polars as pl
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from stablesketch import __version__
 
 __all__ = ["THREADS", "chambers_mallows_stuck", "group_by", "loops", "machine", "versions"]
 
@@ -112,7 +111,7 @@ def loops(items: list[str]) -> dict[str, Callable[[], object]]:
 def versions() -> str:
     names = ("numpy", "polars", "duckdb", "pyarrow", "datasketches", "datasketch")
     peers = ", ".join(f"{name} {version(name)}" for name in names)
-    return f"stablesketch {__version__}, Python {platform.python_version()}; {peers}"
+    return f"Python {platform.python_version()}; {peers}"
 
 
 def machine() -> str:
