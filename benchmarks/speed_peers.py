@@ -18,7 +18,6 @@ import polars as pl
 import pyarrow as pa
 from numpy.typing import NDArray
 
-
 __all__ = ["THREADS", "chambers_mallows_stuck", "group_by", "loops", "machine", "versions"]
 
 THREADS = 2
