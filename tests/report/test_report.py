@@ -189,6 +189,7 @@ def test_a_private_number_of_pairs_is_nowhere() -> None:
     text = page(PERSONS, replace(CONTEXT, person=True))
     assert "measured as F_0.5, is about 5,000: between 4,000 and 6,000" in text
     assert "Whether any one person is in the data at all" in text
+    assert "add_remove: 1 person added or removed, with all that they did (at most 5 rows are used)" in text
     assert "times as likely because of one person being in the data" in text
     assert "How many rows there are" not in text
     assert "whole numbers from 1 to 3" in text
@@ -214,6 +215,14 @@ def test_how_far_rows_that_are_not_used_move_a_value(statistic: ss.Hill | ss.Mom
     plan = ss.plan(statistic, ss.Privacy(1.0, 1e-6, pairs_per_person=5))
     assert said in sentences.limits(plan, released(plan), person=True)
     assert "Leaving out" not in sentences.limits(plan, released(plan), person=False)
+
+
+def test_individuals_are_not_rows_of_a_person() -> None:
+    """A plant, or a microbe, is no row that somebody has."""
+    text = page(ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, unit="individual"), size=50))
+    assert "Several individuals together are protected less." in text
+    assert "More than one individual together: the more individuals, the less they are protected." in text
+    assert "A person with" not in text
 
 
 def test_rows_are_not_people() -> None:

@@ -65,9 +65,10 @@ class FromSketches(Mechanism):
 
     def methods(self, plan: Plan) -> list[str]:
         names = " and ".join(str(part.statistic) for part in plan.parts)
+        whose = "their" if plan.statistic.several else "its"
         return [
-            f"From {names}, as released, the {plan.statistic} and its limits were computed. That looks at no data, and "
-            "costs no privacy."
+            f"From {names}, as released, the {plan.statistic} and {whose} limits were computed. That looks at no data, "
+            "and costs no privacy."
         ]
 
     def includes_noise(self, plan: Plan) -> bool:

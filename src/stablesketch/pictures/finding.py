@@ -23,6 +23,11 @@ class Finding:
     statistic: Statistic | None = None
     subject: Subject = ANYTHING
 
+    @property
+    def axis(self) -> str:
+        """What a Hill number counts, in the words of its users where they gave some."""
+        return f"effective number of {self.subject.noun or 'keys'}"
+
     def of_one(self, release: Release) -> str:
         """The number, in the words of its users; of a profile, where its curve begins and ends."""
         if release.points:

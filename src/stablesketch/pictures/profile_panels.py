@@ -49,5 +49,5 @@ def panels(ordered: Sequence[GroupRelease], found: finding.Finding) -> Figure:
     titled(figure, found.of_groups(ordered))
     below = f"{Profile.order_axis}; grey: the other groups\n{price_line(ordered[0].release)}, at each order by itself"
     figure.supxlabel("\n".join(filter(None, [below, found.caution])), fontsize=12, color=INK)
-    figure.supylabel(Profile.axis, fontsize=12, color=INK)
+    figure.supylabel(found.axis, fontsize=12, color=INK)
     return figure

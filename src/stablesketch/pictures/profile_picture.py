@@ -47,7 +47,7 @@ def profile(release: Release, found: finding.Finding) -> Figure:
     for point in points:
         axes.annotate(about(point.value), (point.order, point.value), xytext=(10, 8),
                       textcoords="offset points", weight="bold", color=INK)  # fmt: skip
-    _dressed(axes, [release], found.of_one(release))
+    _dressed(axes, [release], found.of_one(release), found.axis)
     return figure
 
 
@@ -57,7 +57,7 @@ def group_profiles(ordered: Sequence[GroupRelease], found: finding.Finding) -> F
     for place, one in enumerate(ordered):
         shift = _DODGE * (place - 0.5 * (len(ordered) - 1))
         draw_curve(axes, one.release.points, _COLOURS[place], LINES[place % len(LINES)], shift)
-    _dressed(axes, [one.release for one in ordered], found.of_groups(ordered))
+    _dressed(axes, [one.release for one in ordered], found.of_groups(ordered), found.axis)
     axes.set_xlabel("\n".join(filter(None, [axes.get_xlabel(), found.caution])))
     _names(axes, ordered)
     return figure
@@ -94,7 +94,7 @@ def _names(axes: Axes, ordered: Sequence[GroupRelease]) -> None:
                       ha="left", va="center", color=_COLOURS[i], weight="bold")  # fmt: skip
 
 
-def _dressed(axes: Axes, releases: Sequence[Release], title: str) -> None:
+def _dressed(axes: Axes, releases: Sequence[Release], title: str, height: str) -> None:
     points = [point for release in releases for point in release.points]
     orders = sorted({point.order for point in points})
     axes.set_title(title, color=INK)
@@ -104,7 +104,7 @@ def _dressed(axes: Axes, releases: Sequence[Release], title: str) -> None:
         f"{textwrap.fill(Profile.order_axis, 54)}\n"
         f"{price_line(releases[0]).replace('bars hold', 'bars and band hold' if banded else 'bars hold')}{which}"
     )
-    axes.set_ylabel(Profile.axis)
+    axes.set_ylabel(height)
     axes.set_xticks(orders, [f"{order:g}" for order in orders])
     axes.set_xlim(orders[0] - 0.04, orders[-1] + 0.04 + 0.06 * max(orders[-1] - orders[0], 0.5))
     set_heights(axes, [(point.low, point.high) for point in points] + [_band(point) for point in points if banded])

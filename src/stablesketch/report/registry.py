@@ -92,7 +92,8 @@ def _variant(outcome: Outcome, context: Context, first: Release, groups: int) ->
     return {
         "variant_name": "Approximate DP" if first.delta else "Pure DP",
         "data_domain": _lines(
-            f"{what}: {how}" for what, how in terms_in_words(as_asked(outcome.plan, first), outcome.shares)
+            f"{what}: {how}"
+            for what, how in terms_in_words(as_asked(outcome.plan, first), outcome.shares, person=context.person)
         ),
         "unprotected_quantities": _lines(public) if public else "None.",
     }
@@ -106,7 +107,7 @@ def _loss(outcome: Outcome, context: Context, first: Release, groups: int) -> di
         unit = "Person"
     return {
         "privacy_unit": unit,
-        "privacy_unit_details": f"Neighbouring data differ by {change(plan)}. "
+        "privacy_unit_details": f"Neighbouring data differ by {change(plan, person=context.person)}. "
         f"{sentences.whom(plan, context.person, first, 'the release', wide=context.wide)}",
         "privacy_parameters": {"epsilon": float(at_most(first.epsilon)), "delta": float(at_most(first.delta, 3))},
         "privacy_parameters_details": sentences.cost(

@@ -74,7 +74,7 @@ class Context:
             during = "" if ledger.period is None else f" in {ledger.period}"
             spent = (
                 f"It is recorded in a ledger. All that was released there{during} costs "
-                f"ε = {at_most(ledger.spent())} of {ledger.epsilon:g} at δ = {at_most(ledger.delta, 6)} together."
+                f"ε = {at_most(ledger.spent())} of {ledger.epsilon:g} at δ = {ledger.delta:g} together."
             )
         today = datetime.datetime.now(datetime.UTC).date().isoformat()
         if question is None:
@@ -128,7 +128,10 @@ def report_page(outcome: Outcome, context: Context) -> str:
             sentences.not_protected(about, first, context.person, len(groups), outcome.shares, wide=context.wide)
         ),
         asked=tables.rows(
-            [*terms_in_words(about, outcome.shares), ("planned error", mechanism_of(plan).error_in_words(plan))]
+            [
+                *terms_in_words(about, outcome.shares, person=context.person),
+                ("planned error", mechanism_of(plan).error_in_words(plan)),
+            ]
         ),
         computed=tables.items(
             [

@@ -60,9 +60,10 @@ def whom(plan: Plan, person: bool, release: Release, published: str = "this page
     them = "it is" if c == 1 else "they are"
     unit = unit_in_words(plan, wide=wide)
     more = f"several {unit}s" if c == 1 else f"more than {c:,} {unit}s"
+    less = f"{more[:1].upper()}{more[1:]} together are" if unit == "individual" else f"A person with {more} is"
     return (
         f"With or without any {records}, {same}. A suspicion of 50% that {them} in the data {end} "
-        f"A person with {more} is protected less."
+        f"{less} protected less."
     )
 
 
@@ -75,7 +76,7 @@ def limits(plan: Plan, release: Release, person: bool, groups: int | None = None
         left_out = f" {groups_of_each(groups)}{left_out}"
     return (
         f"Limits hold the true value in {100 * release.confidence:g} of 100 releases: the value of the {used}, "
-        f"before sketch and noise.{left_out} They say nothing about a population that the data are a sample of."
+        f"before sketch and noise. They say nothing about a population that the data are a sample of.{left_out}"
     )
 
 
@@ -166,7 +167,8 @@ def not_protected(
         )
     if not person:
         more = f"more than one {unit}" if c == 1 else f"more than {c} {unit}s"
-        found.append(f"A person with {more}: the more {unit}s, the less they are protected.")
+        who = f"{more[:1].upper()}{more[1:]} together" if unit == "individual" else f"A person with {more}"
+        found.append(f"{who}: the more {unit}s, the less they are protected.")
     if groups and not any(share.purpose == "names" for share in shares):
         found.append("The names of the groups: they were listed, and are public. A group of the list may be empty.")
     found += [

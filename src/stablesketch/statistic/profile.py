@@ -41,7 +41,6 @@ class Profile(Derived):
         Argument("orders", ORDER, read_orders, lambda found: ",".join(map(repr, found)), default="0,1,2"),
     )
     point_name: ClassVar[str] = "Hill number"
-    axis: ClassVar[str] = "effective number of keys"
     order_axis: ClassVar[str] = "order: 0 counts every key alike; the higher it is, the more common keys weigh"
     default_error: ClassVar[float] = 0.1
 
