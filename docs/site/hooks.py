@@ -3,7 +3,7 @@
 - CONTRIBUTING.md and its like become pages; the site begins with landing.md, and docs/README.md is its list of pages.
 - The landing page takes its picture and its command, with what that prints, from the README.
 - A link to a Python file becomes one to a page with the docstrings of that module, proofs included, and its source.
-- Options in code are kept in one line, and wide pictures marked; style.css says what that does.
+- Words with a hyphen in code are kept in one line, and wide pictures marked; style.css says what that does.
 - The link to the repository is the address that pyproject.toml gives, or that of the workflow that builds the site.
 
 Other links out of docs/ are left as they are, and mkdocs refuses them.
@@ -34,7 +34,7 @@ PAGES = {"README.md": "index.md", **MOVED}
 _LINK = re.compile(r"(?<=\]\()([^)#\s:]+)((?:#[^)\s]*)?)(?=\))")
 _MODULE = re.compile(r"src/(stablesketch/[\w/]+)\.py")
 _CODE = re.compile(r"<pre.*?</pre>|<code>.*?</code>", re.DOTALL)
-_OPTION = re.compile(r"(?<![\w-])--?[a-z][\w-]*")
+_HYPHENATED = re.compile(r"(?<![\w-])[\w-]*-[\w-]+")  # an option, or a word such as person-window
 _PICTURE = re.compile(r'<img (?=[^>]*?src="[^"]*?(images/[\w-]+\.svg)")')
 _WIDE = 600  # points; what is drawn wider cannot be read at the width of a phone
 
@@ -91,7 +91,14 @@ def on_page_content(html: str, **_: Any) -> str:
 
 
 def _kept_whole(code: str) -> str:
-    return _OPTION.sub(lambda match: f'<span class="option">{match[0]}</span>', code)
+    text = code.removeprefix("<code>").removesuffix("</code>")
+    if "<" in text:  # it has elements of its own, whose attributes must not be changed
+        return code
+    return f"<code>{_HYPHENATED.sub(_span, text)}</code>"
+
+
+def _span(word: re.Match[str]) -> str:
+    return f'<span class="option">{word[0]}</span>'
 
 
 def _width(picture: str) -> float:

@@ -6,7 +6,7 @@ from typing import TypeGuard
 
 import numpy as np
 
-from .errors import ArgumentTypeError
+from .errors import ArgumentError, ArgumentTypeError
 
 
 def is_real(value: object) -> TypeGuard[float]:
@@ -22,3 +22,12 @@ def checked_real(name: str, value: object) -> float:
     if not is_real(value):
         raise ArgumentTypeError(name, value, "must be a real number", "Pass a float")
     return float(value)
+
+
+def checked_whole(name: str, value: object, least: int, way_out: str) -> int:
+    """The number as an int, of at least this much."""
+    if not is_whole(value):
+        raise ArgumentTypeError(name, value, "must be an integer", way_out)
+    if value < least:
+        raise ArgumentError(name, value, f"must be at least {least}", way_out)
+    return int(value)

@@ -262,6 +262,29 @@ def test_a_ledger_for_people(shell: Shell) -> None:
     assert "add_remove of people" in shell("ledger", "show", "budget.db").out
 
 
+@pytest.mark.parametrize(
+    ("relation", "pairs", "unit"),
+    [
+        ("add_remove", 1, "any one pair"),
+        ("add_remove of individuals", 1, "any one individual"),
+        ("add_remove of keys", 1, "any one key"),
+        ("replace of keys", 3, "any 3 keys of one person"),
+        ("add_remove of people", 4, "any one person, of whom 4 pairs are used"),
+    ],
+)
+def test_the_unit_of_a_ledger_is_what_its_relation_is_about(shell: Shell, relation: str, pairs: int, unit: str) -> None:
+    """An individual is not a pair of the data, nor is a key."""
+    ss.Ledger(shell.folder / "b.db", epsilon=3.0, delta=1e-6, relation=relation, pairs_per_person=pairs)
+    lines = [" ".join(line.split()) for line in shell("ledger", "show", "b.db").out.splitlines()]
+    assert f"unit {relation}, {unit}" in lines
+
+
+def test_what_an_adaptive_ledger_pays_first_is_said_to_the_end(shell: Shell) -> None:
+    ss.Ledger(shell.folder / "b.db", epsilon=3.0, delta=1e-6, adaptive=True)
+    shown = " ".join(shell("ledger", "show", "b.db").out.split())
+    assert "the price of choosing plans after looking" in shown
+
+
 def test_audit(shell: Shell) -> None:
     shell("plan", *PRIVATE, "--pairs", "20", "--size", "10", "-o", "plan.json")
     shown = shell("audit", "plan.json", "--trials", "100", "--confidence", "0.999999", "--json")

@@ -250,6 +250,20 @@ def test_people_are_protected_in_each_window_and_a_ledger_stops_it(shell: Shell,
         assert said in shown.err
 
 
+def test_a_ledger_of_another_unit_is_refused_before_anything_is_read(shell: Shell, tmp_path: Path) -> None:
+    asked = ["none.jsonl", "--follow", "--key", "k", "--statistic", "shannon", "--epsilon", "1", "--delta", "1e-9"]
+    people = ["--protect", "person-window", "--person", "u"]
+    for made, typed, said in (
+        (["--people"], [], "this ledger is for people, but the release protects pairs"),
+        (["--relation", "add_remove"], people, "this ledger is for pairs, but the release protects people"),
+    ):
+        path = tmp_path / f"{len(made)}.db"
+        assert shell("ledger", "new", str(path), *made, "--epsilon", "4").code == 0
+        shown = shell("monitor", *asked, *typed, "--ledger", str(path))
+        assert said in shown.err
+        assert shown.code == 5
+
+
 def test_alerts_are_said_and_stored(shell: Shell, tmp_path: Path) -> None:
     """Every hour has 50 keys but the last, which has 5: at ε = 100 it is the only alert."""
     rows = [f"2026-11-16T{hour:02}:30:00Z,app{i}" for hour in range(24) for i in range(50 if hour < 23 else 5)]

@@ -1,4 +1,4 @@
-"""The source of the documentation is at most 100 columns wide."""
+"""The source of the documentation is at most 100 columns wide, and the site reads its lists as the repository does."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 from test_snippets import NAMES, ROOT
 
 MOST = 100
+_BLOCK = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 _OUTPUT = re.compile(r"^```(?:text|bibtex)\n.*?^```$", re.DOTALL | re.MULTILINE)
 
 
@@ -21,3 +22,12 @@ def test_lines_are_short(name: str) -> None:
 
 def _breakable(line: str) -> bool:
     return not line.lstrip().startswith(("|", "![")) and " " in line.strip()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_further_paragraph_of_an_item_is_indented_by_four(name: str) -> None:
+    """Two or three spaces are enough for GitHub; on the site they would end the list."""
+    text = _BLOCK.sub(lambda match: "\n" * match[0].count("\n"), (ROOT / name).read_text(encoding="utf-8"))
+    lines = text.splitlines()
+    found = [at for at, line in enumerate(lines, 1) if re.match(" {1,3}[^ ]", line) and at > 1 and not lines[at - 2]]
+    assert [f"{name}:{at}" for at in found] == []

@@ -13,6 +13,7 @@ from ..ledger import Ledger
 from ..ledger.fitting import MANY
 from ..ledger.period import Per
 from ..ledger.record import PEOPLE, Record
+from ..ledger.unit import noun
 from ..spoken import at_least, at_most
 from . import options
 from .screen import fact_table, note, plain_table, print_text, write_new
@@ -90,13 +91,12 @@ def show(
         ("spent", f"ε = {at_most(ledger.spent())} by {_releases(len(now))}{_during(ledger.period)}"),
         ("forecast", _forecast(more, "by this plan" if plan else "like the last one", ledger.period)),
         ("budget", f"ε = {ledger.epsilon:g} at δ = {ledger.delta:g}" + (f", each {ledger.per}" if ledger.per else "")),
-        ("unit", relation + (f", {_pairs(ledger.pairs_per_person)}" if ledger.pairs_per_person else "")),
+        ("unit", relation + (f", {_units(relation, ledger.pairs_per_person)}" if ledger.pairs_per_person else "")),
         ("head", ledger.head),
     ]
     if ledger.adaptive:
-        price = f"ε = {at_most(ledger.adaptive_price)} of what is spent, once: the price of choosing plans "
-        "after looking"
-        facts.insert(2, ("adaptive", price))
+        price = f"ε = {at_most(ledger.adaptive_price)} of what is spent, once"
+        facts.insert(2, ("adaptive", f"{price}: the price of choosing plans after looking"))
     if ledger.per is not None:
         in_all = f"ε = {at_most(ledger.spent_in_all())} at δ = {at_most(ledger.delta_in_all, 3)}"
         facts.insert(3, ("all periods", f"{in_all}, for somebody whose data were in all of them"))
@@ -208,5 +208,7 @@ def _releases(number: int) -> str:
     return f"{number:,} release{'s' * (number != 1)}"
 
 
-def _pairs(most: int) -> str:
-    return "any one pair" if most == 1 else f"any {most:,} pairs of one person"
+def _units(relation: str, most: int) -> str:
+    if relation == PEOPLE:
+        return f"any one person, of whom {most:,} pair{'s are' if most > 1 else ' is'} used"
+    return f"any one {noun(relation)}" if most == 1 else f"any {most:,} {noun(relation)}s of one person"

@@ -8,6 +8,7 @@ import typer
 
 from ..errors import ArgumentError, LedgerMismatch
 from ..ledger import Ledger
+from ..ledger.record import Ask
 from ..monitor import Watch
 from ..monitor.demo_day import FIELDS as DEMO_FIELDS
 from ..monitor.demo_day import PlayedDay
@@ -120,7 +121,7 @@ def monitor(
         error=error, on_bad=on_bad, confidence=confidence, protect=protect,
         pairs_per_person=1 if pairs_per_person is None else pairs_per_person,
     )  # fmt: skip
-    books = _ledger(ledger, budget_per, people=protect != "event")
+    books = _ledger(ledger, budget_per, watch)
     sink: Sink = JsonLinesFile(out) if out is not None else show_record if day is None else not_shown
     alerting = Alerting.of(alert_below, alert_drop, alert_out, alert_run, alert_url)
     if not chosen and day is None:
@@ -160,8 +161,9 @@ def _statistic(text: str) -> Statistic:
     return Chosen(name, {option: option.kind(value) for option, value in given.items()}).made()
 
 
-def _ledger(path: Path | None, per: str | None, *, people: bool) -> Ledger | None:
+def _ledger(path: Path | None, per: str | None, watch: Watch) -> Ledger | None:
     """The ledger that windows pay from, which must be for what they protect, and renew as is asked for."""
+    people = watch.protect != "event"
     if path is None:
         if per is not None:
             raise typer.BadParameter("--budget-per needs --ledger. Add --ledger, or leave it out.")
@@ -173,4 +175,6 @@ def _ledger(path: Path | None, per: str | None, *, people: bool) -> Ledger | Non
     if per is not None and found.per != per:
         renews = "does not renew" if found.per is None else f"renews each {found.per}"
         raise LedgerMismatch(f"the budget of {path} {renews}, and --budget-per is {per}. Create another ledger: {made}")
+    for plan in watch.plans:
+        found.would_fit(Ask.of_plan(plan, person=people))  # refuses another unit now, and not after the first window
     return found

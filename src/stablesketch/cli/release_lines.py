@@ -13,6 +13,7 @@ from ..privacy import Privacy
 from ..published import Release
 from ..release.outcome import GroupRelease, Outcome
 from ..spoken import at_most
+from ..statistic import Profile
 from .screen import fact_lines, number, table_lines
 
 
@@ -96,6 +97,6 @@ def _group_lines(outcome: Outcome) -> list[Text]:
             for one in groups
             for point in one.release.points
         ]
-        return lines + table_lines(["group", "order", "Hill number", "low", "high"], profiles, numbers=4)
+        return lines + table_lines(["group", "order", Profile.point_name, "low", "high"], profiles, numbers=4)
     rows = [[one.name, number(one.release.value), number(one.release.low), number(one.release.high)] for one in groups]
     return lines + table_lines(["group", first.statistic, "low", "high"], rows, numbers=3)

@@ -23,18 +23,18 @@ Many = NDArray[np.generic] | Sequence[float]
 LEAST_P = 0.05
 
 
-def checked_p(p: object) -> float:
-    """An index of a stable law: the order of a moment that a sketch can measure."""
-    if not is_real(p):
-        raise ArgumentTypeError("p", p, "must be a number between 0.05 and 1", f"Pass {arg('p', 0.5)}, for example")
-    if LEAST_P <= p <= 1.0:
-        return float(p)
+def checked_p(p: object, most: float = 1.0, beyond: str = "these sketches do not measure moments above 1") -> float:
+    """An index of a stable law up to `most`: the order of a moment that a sketch can measure. `beyond`: why no more."""
     way_out = f"Pass {arg('p', 0.5)}, for example"
+    if not is_real(p):
+        raise ArgumentTypeError("p", p, f"must be a number between 0.05 and {most:g}", way_out)
+    if LEAST_P <= p <= most:
+        return float(p)
     if 0.0 <= p < LEAST_P:
         way_out += f"; to count distinct keys, which is the limit p = 0, use {stat('Distinct')}"
-    elif p > 1.0:
-        way_out += "; these sketches do not measure moments above 1"
-    raise ArgumentError("p", p, "must be between 0.05 and 1", way_out)
+    elif p > most:
+        way_out += f"; {beyond}"
+    raise ArgumentError("p", p, f"must be between 0.05 and {most:g}", way_out)
 
 
 @dataclass(frozen=True)

@@ -47,13 +47,13 @@ def _mismatch(head: Head, ask: Ask) -> str:
             "stablesketch ledger new FILE --epsilon 3 --people",
         )
         return (
-            f"this ledger is for {_noun(head.relation)}s, but the release protects people. {_APART}. Create a ledger "
+            f"this ledger is for {noun(head.relation)}s, but the release protects people. {_APART}. Create a ledger "
             f"for people: {made}. If this ledger is of version 0.1.0 and all its releases protected people, record "
             "their cost in the new one."
         )
     if head.relation == PEOPLE:
         return (
-            f"this ledger is for people, but the release protects {_noun(ask.relation)}s. {_APART}. Name the column "
+            f"this ledger is for people, but the release protects {noun(ask.relation)}s. {_APART}. Name the column "
             f"of people in this release too ({arg('person')}), or use another ledger."
         )
     return (
@@ -63,7 +63,7 @@ def _mismatch(head: Head, ask: Ask) -> str:
     )
 
 
-def _noun(relation: str | None) -> str:
+def noun(relation: str | None) -> str:
     """What comes or goes between neighbours: a pair, unless the relation names something else."""
     return ((relation or "").partition(" of ")[2] or "pairs").removesuffix("s")
 
@@ -72,6 +72,6 @@ def _unit(relation: str | None, pairs_per_person: int | None) -> str:
     """What is protected, and what the relation is called."""
     act = "replacing" if (relation or "").startswith("replace") else "adding or removing"
     many = pairs_per_person is not None and pairs_per_person > 1
-    unit = _noun(relation)
+    unit = noun(relation)
     whose = f"any {pairs_per_person:,} {unit}s of one person" if many else f"any one {unit}"
     return f"against {act} {whose} ({relation or 'add_remove'})"

@@ -176,7 +176,10 @@ function table(newest) {
     const row = element("tr", each.alerts.length ? { class: "dropped" } : {});
     const today = i && day(newest[i - 1].start) === day(each.start);
     const named = element("th", { scope: "row" });
-    named.append(element("time", { datetime: iso(each.start) }, today ? clock(each.start) : `${day(each.start)} ${clock(each.start)}`));
+    const time = element("time", { datetime: iso(each.start) });
+    if (!today) time.append(element("span", { class: "whole" }, day(each.start)), " ");
+    time.append(clock(each.start));
+    named.append(time);
     row.append(named);
     for (const [value, low, high] of each.values) {
       row.append(element("td", { class: "number" }, shown(value)), element("td", { class: "number" }, `${shown(low)} and ${shown(high)}`));

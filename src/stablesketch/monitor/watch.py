@@ -17,7 +17,7 @@ from ..reading.columns import Columns, OnBad
 from ..release.decide import Decision, decide
 from ..release.question import Question
 from ..spoken import at_most
-from ..statistic import Statistic
+from ..statistic import STATISTICS, Statistic
 from ..wording import arg
 from .fields import LineFields
 from .windows import Windows
@@ -60,9 +60,10 @@ class Watch:
             raise ArgumentError("statistic", list(statistics), "must be one or more, each once", "Name each once")
         for each in statistics:
             if each.of_people:
+                others = [kind.name for kind in STATISTICS.values() if kind.on_command_line and not kind.of_people]
                 raise ArgumentError(
                     "statistic", each.name, "must not need a public number of people, which a window does not have",
-                    "Choose shannon, hill, renyi, tsallis, distinct, moment or profile",
+                    f"Choose {', '.join(others[:-1])} or {others[-1]}",
                 )  # fmt: skip
         if windows.span is not None and fields.time is None:
             raise ArgumentError("time", None, "must be given for a replay", f"Pass {arg('time')}, or {arg('preset')}")

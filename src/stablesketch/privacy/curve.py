@@ -18,9 +18,9 @@ import itertools
 import math
 from collections.abc import Iterator
 
-from ..errors import ArgumentError, ArgumentTypeError
+from ..errors import ArgumentError
 from ..law import StableLaw
-from ..numeric import checked_real, is_whole
+from ..numeric import checked_real, checked_whole
 from .compose import tilt_for_delta, tilt_for_epsilon, tilted_sum
 from .lattice import LatticeLaw, lower_law, upper_law
 from .loss import LossCells, loss_cells
@@ -84,11 +84,7 @@ class PrivacyCurve:
 
     def _set(self, p: float, size: int, log_rho: float, rho: float) -> None:
         self.p = StableLaw(p).p
-        if not is_whole(size):
-            raise ArgumentTypeError("size", size, "must be an integer", "Pass 50, for example")
-        if size < 1:
-            raise ArgumentError("size", size, "must be at least 1", "Pass 50, for example")
-        self.size = int(size)
+        self.size = checked_whole("size", size, 1, "Pass 50, for example")
         self.rho = rho
         self._shift = log_rho / self.p
         # The Cauchy law is symmetric in ln|x|, so that its two directions are one.

@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ArgumentError, ArgumentTypeError, NegativeTotal
+from ..numeric import checked_whole
 
 # How much more than half a unit the rounded moment may be from the true one. It costs nothing worth saving.
 MARGIN = Fraction(1, 1024)
@@ -189,8 +190,4 @@ def _step(step: object) -> Fraction:
 
 
 def _count(name: str, value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise ArgumentTypeError(name, value, "must be an integer", "Pass an integer of 1 or more")
-    if value < 1:
-        raise ArgumentError(name, value, "must be at least 1", "Pass an integer of 1 or more")
-    return int(value)
+    return checked_whole(name, value, 1, "Pass an integer of 1 or more")

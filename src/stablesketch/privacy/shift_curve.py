@@ -62,7 +62,7 @@ import numpy as np
 from ..arrays import Array
 from ..errors import ArgumentError, ArgumentTypeError
 from ..law.skewed import SkewedLaw
-from ..numeric import checked_real, is_real, is_whole
+from ..numeric import checked_real, checked_whole, is_real
 from .loss_law import ATOM, Law, either, power, split
 
 VALUE_ERROR = 2e-12
@@ -107,10 +107,7 @@ class ShiftCurve:
     """
 
     def __init__(self, size: int, shift: float) -> None:
-        if not is_whole(size):
-            raise ArgumentTypeError("size", size, "must be an integer", "Pass 50, for example")
-        if size < 1:
-            raise ArgumentError("size", size, "must be at least 1", "Pass 50, for example")
+        entries = checked_whole("size", size, 1, "Pass 50, for example")
         if not is_real(shift):
             raise ArgumentTypeError("shift", shift, "must be a real number", "Pass a float")
         if not shift >= 0.0:
@@ -118,7 +115,7 @@ class ShiftCurve:
                 "shift", shift, "must be a number of 0 or more",
                 "Use entropy_sensitivity(privacy)",
             )  # fmt: skip
-        self.size = int(size)
+        self.size = entries
         self.shift = float(shift)
 
     def __repr__(self) -> str:

@@ -74,7 +74,7 @@ class Context:
             during = "" if ledger.period is None else f" in {ledger.period}"
             spent = (
                 f"It is recorded in a ledger. All that was released there{during} costs "
-                f"ε = {at_most(ledger.spent())} of {ledger.epsilon:g} at δ = {ledger.delta:g} together."
+                f"ε = {at_most(ledger.spent())} of {ledger.epsilon:g} at δ = {at_most(ledger.delta, 6)} together."
             )
         today = datetime.datetime.now(datetime.UTC).date().isoformat()
         if question is None:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, get_args
 
-from ..errors import ArgumentError, ArgumentTypeError
+from ..errors import ArgumentError
 from ..law.one_sided import GREATEST_P, OneSidedLaw
-from ..law.stable import LEAST_P
+from ..law.stable import LEAST_P, checked_p
 from ..numeric import is_real
-from ..wording import arg, stat
 
 SketchLaw = Literal["symmetric", "one-sided"]
 LawKind = Literal["symmetric", "one-sided", "entropy"]
 
-_GREATEST_SYMMETRIC_P = 2.0  # the normal law
+_SYMMETRIC = (2.0, "F_2 is the highest moment that these sketches measure")  # up to the normal law
 
 
 class EntryLaw(NamedTuple):
@@ -51,17 +50,4 @@ def checked_law(p: float, kind: str | None) -> EntryLaw:
         )
     if kind == "one-sided":
         return EntryLaw("one-sided", OneSidedLaw(p).p)
-    return EntryLaw("symmetric", _symmetric_p(p))
-
-
-def _symmetric_p(p: object) -> float:
-    if not is_real(p):
-        raise ArgumentTypeError("p", p, "must be a number between 0.05 and 2", f"Pass {arg('p', 0.5)}, for example")
-    if LEAST_P <= p <= _GREATEST_SYMMETRIC_P:
-        return float(p)
-    way_out = f"Pass {arg('p', 0.5)}, for example"
-    if 0.0 <= p < LEAST_P:
-        way_out += f"; to count distinct keys, which is the limit p = 0, use {stat('Distinct')}"
-    elif p > _GREATEST_SYMMETRIC_P:
-        way_out += "; F_2 is the highest moment that these sketches measure"
-    raise ArgumentError("p", p, "must be between 0.05 and 2", way_out)
+    return EntryLaw("symmetric", checked_p(p, *_SYMMETRIC))

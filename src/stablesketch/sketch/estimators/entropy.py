@@ -27,7 +27,7 @@ from ...arrays import Array
 from ...errors import HIDDEN, ArgumentError, ArgumentTypeError
 from ...law.skewed import FISHER_INFORMATION, SkewedLaw
 from ...law.tabulated_skewed import tabulated_skewed_log_density
-from ...numeric import is_whole
+from ...numeric import checked_whole
 from .location import log_likelihood
 from .pivot import PivotLaw, law_of_pivot
 
@@ -113,8 +113,4 @@ def _posterior_mean(y: Array) -> Array:
 
 
 def _checked(size: int) -> int:
-    if not is_whole(size):
-        raise ArgumentTypeError("size", size, "must be an integer", "Pass 500, for example")
-    if size < LEAST_SIZE:
-        raise ArgumentError("size", size, "must be at least 5", "Pass 500, for example")
-    return int(size)
+    return checked_whole("size", size, LEAST_SIZE, "Pass 500, for example")
