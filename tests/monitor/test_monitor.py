@@ -257,6 +257,15 @@ def test_times_in_another_unit_are_said_once_and_not_in_the_records(second: floa
     assert all("releases" in each for each in found)
 
 
+def test_lines_that_a_pipe_sends_again_after_a_restart_are_no_times_in_another_unit(tmp_path: Path) -> None:
+    said: list[str] = []
+    for first in (5, 65):
+        state = MonitorState(tmp_path / "state", watch().to_json())
+        run(watch(), [at(first, rows(*[5] * 1000))], state, start=first - 16, ends=False, say=said.append)
+        state.close()
+    assert said == []
+
+
 def test_a_file_is_read_on_after_a_stop_and_nothing_is_late(tmp_path: Path) -> None:
     log, asked = tmp_path / "log", watch()
     log.write_bytes(rows(0, 1))  # before the first start: not counted

@@ -310,7 +310,7 @@ class Monitor:
                 f"{shown(self._last // SECOND)} was not counted. Windows before {shown(windows.start(unseen))} are "
                 f"released as they were then, and the next one begins at {shown(windows.start(self._next))}.",
             )
-            self._last = now
+            self._first, self._last = self._next, now
         self._last = now if self._last is None else self._last
         self._checkpoint()
 
