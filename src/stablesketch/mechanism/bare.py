@@ -17,7 +17,7 @@ from ..plan.plan import Plan
 from ..privacy import PrivacyCurve, log_sensitivity
 from ..privacy.charge import Charge
 from ..privacy.neighbours import worst_neighbours
-from ..privacy.precision import NUMERICAL_ERROR, is_covered, rounding_delta
+from ..privacy.precision import NUMERICAL_ERROR, is_covered, rounded_deviation, rounding_delta
 from ..sketch import Sketch
 from ..sketch.entry_values import log_magnitudes
 from ..sketch.estimators import log_estimates
@@ -28,6 +28,7 @@ from ..statistic import Moment, Statistic, exact_name
 from ..wording import arg, subject
 from .bare_plan import bare_plan
 from .belief import Belief
+from .floor import relative_deviation
 from .state import SketchState, check_promise
 
 if TYPE_CHECKING:
@@ -200,6 +201,10 @@ class BareMoment(Bare):
     def shared_by_neighbours(self, plan: Plan) -> tuple[int, int]:
         _, total = super().shared_by_neighbours(plan)
         return worst_neighbours(plan.statistic.p, plan.privacy, plan.floor).shared, total
+
+    def error_alone(self, plan: Plan) -> float:
+        """γ: `error` is γ(1 + Λ/F), or γΛ where F is not known."""
+        return rounded_deviation(relative_deviation(plan.statistic.p, plan.size), plan.step)
 
     def error_in_words(self, plan: Plan) -> str:
         if not plan.relative:

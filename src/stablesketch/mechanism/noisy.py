@@ -15,8 +15,9 @@ from ..privacy.charge import Charge
 from ..sketch.estimators.noisy_interval import NoisyLaw
 from .belief import Belief
 from .laplace_noise import check_noise, noise_of
+from .layout import layout_of
 from .moments import least_moment
-from .noisy_measure import measure_of, released_by
+from .noisy_measure import entries_error, measure_of, released_by
 from .noisy_plan import noisy_plan
 from .state import SketchState, check_promise
 
@@ -136,6 +137,9 @@ class NoisySketch(Mechanism):
             return (one - other) / math.hypot(math.sqrt(2.0) * plan.noise, relative * one)
 
         return max((0, *(1 << i for i in range(16))), key=shows), 0
+
+    def error_alone(self, plan: Plan) -> float:
+        return entries_error(plan.statistic.p, layout_of(plan))
 
     def expects_least(self, plan: Plan) -> bool:
         return plan.expected == least_moment(plan.statistic.p, plan.privacy)

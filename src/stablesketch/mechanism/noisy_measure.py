@@ -223,6 +223,11 @@ class Released:
     precision: Precision
 
 
+def entries_error(p: float, layout: Layout) -> float:
+    """The relative error of F_p from entries laid out so, if no key dominates; without noise."""
+    return measure_of(p).relative_error(layout.per_key) / math.sqrt(layout.buckets)
+
+
 def released_by(plan: Plan) -> Released:
     """By a plan of a moment, found anew from its noise, grid and cap, whatever it claims."""
     measure, layout, privacy = measure_of(plan.statistic.p), layout_of(plan), plan.privacy

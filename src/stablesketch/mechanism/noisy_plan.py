@@ -29,7 +29,7 @@ from .layout import (
     laid_out,
 )
 from .moments import exact_moment_error, expected_moment
-from .noisy_measure import measure_of, noise_of_plan
+from .noisy_measure import entries_error, measure_of, noise_of_plan
 
 _FEWEST = 12  # where nobody says how many: fewer would save nothing, and take several times the noise
 _WORST = 0.1  # what one key alone is known to, where nobody says how many entries it touches
@@ -134,7 +134,7 @@ def _plan(asked: Asked, layout: Layout) -> Plan:
     p, expected = asked.statistic.p, asked.expected or 0.0
     measure = measure_of(p)
     noise = noise_of_plan(p, layout, asked.privacy, expected)
-    relative = measure.relative_error(layout.per_key) / math.sqrt(layout.buckets)
+    relative = entries_error(p, layout)
     # F_p = X^k, so its relative error is k times that of X.
     added = max(p, 1.0) * math.sqrt(2.0) * noise.scale / measure.of_moment(expected) if expected else 0.0
     return Plan(

@@ -6,11 +6,11 @@ many phantoms) there is none.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..errors import PlanInfeasible
-from ..plan import Plan, plan
+from ..plan import Plan
 from ..plan.mechanism import mechanism_for, mechanism_of
 from ..spoken import at_most, short
 from .style import BLUE, GREEN, GREY, INK, VERMILION, canvas, log_axes
@@ -56,12 +56,13 @@ def bare_neighbourhood(chosen: Plan) -> BareNeighbourhood:
                 break
     by_size = [(one, _planned(chosen, own, one)) for one in sorted({*_SIZES, size})]
     made_by_size = [(one, made) for one, made in by_size if made is not None]
+    alone: Curve = [(one, mechanism_of(made).error_alone(made)) for one, made in made_by_size]
     return BareNeighbourhood(
         size,
         [(epsilon, made.error) for epsilon, made in by_epsilon],
         [(step * own, chosen.exact_error * own / (step * own)) for step in _STEPS],  # noise goes with 1/ε
         [(one, made.error) for one, made in made_by_size],
-        [(one, _spread(made)) for one, made in made_by_size] if chosen.statistic.relative else [],
+        alone if chosen.statistic.relative else [],
     )
 
 
@@ -111,7 +112,7 @@ def _against_size(axes: Axes, chosen: Plan, around: BareNeighbourhood) -> None:
 def _against_moment(axes: Axes, chosen: Plan) -> None:
     """Relative error against F: γ(1 + Λ/F) for the sketch and σ/F for the exact table, equal at F = σ/γ - Λ."""
     sigma = mechanism_for(chosen.statistic, "exact").noise_deviation(chosen)
-    mass, spread = chosen.floor, _spread(chosen)
+    mass, spread = chosen.floor, mechanism_of(chosen).error_alone(chosen)
     crossing = sigma / spread - mass if spread > 0.0 else 0.0
     centre = chosen.expected or max(mass, sigma, 1.0)
     low = min(centre, crossing) / 5.0 if crossing > 0.0 else centre / 20.0
@@ -132,19 +133,9 @@ def _against_moment(axes: Axes, chosen: Plan) -> None:
 
 def _planned(chosen: Plan, epsilon: float, size: int | None) -> Plan | None:
     try:
-        return plan(
-            chosen.statistic, replace(chosen.privacy, epsilon=epsilon), size=size, expected=chosen.expected or None,
-            mechanism="bare",
-        )  # fmt: skip
+        return chosen.again(epsilon=epsilon, size=size, expected=chosen.expected or None)
     except PlanInfeasible:
         return None
-
-
-def _spread(made: Plan) -> float:
-    """γ, the relative error of the entries: `error` is γ(1 + Λ/F), or γΛ where F is not known."""
-    if made.relative:
-        return made.error / (1.0 + made.floor / made.expected)
-    return made.error / made.floor if made.floor else 0.0
 
 
 def _error_label(chosen: Plan) -> str:

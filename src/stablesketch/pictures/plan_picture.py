@@ -10,11 +10,11 @@ for one of 10,000 pairs, and says so.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..errors import ArgumentError, PlanInfeasible
-from ..plan import Plan, plan
+from ..plan import Plan
 from ..plan.in_words import change
 from ..plan.mechanism import mechanism_for, mechanism_of
 from ..spoken import at_most, short
@@ -90,7 +90,7 @@ def neighbourhood(chosen: Plan) -> Neighbourhood:
         [(epsilon, made.error if _with_noise(made) else _noise(made)) for epsilon, made in by_epsilon],
         [(epsilon, made.exact_error if _with_noise(made) else _exact_noise(made)) for epsilon, made in by_epsilon],
         [(one, made.error) for one, made in by_size],
-        [(one, _alone(made)) for one, made in by_size],
+        [(one, mechanism_of(made).error_alone(made)) for one, made in by_size],
     )
 
 
@@ -149,17 +149,17 @@ def _against_size(axes: Axes, chosen: Plan, around: Neighbourhood) -> None:
 def _against_value(axes: Axes, chosen: Plan, around: Neighbourhood) -> None:
     """Relative error against F: sqrt(v + 2 b²/F²) for the sketch, the noise alone for the exact table."""
     sketch = around.sketch
-    alone, exact = _alone(sketch), _exact_noise(sketch)
-    order = mechanism_of(sketch).exponent(sketch)
+    way = mechanism_of(sketch)
+    alone, exact, order = way.error_alone(sketch), _exact_noise(sketch), way.exponent(sketch)
     equal = float((order * _noise(sketch) / alone) ** order)  # where the noise adds as much as the sketch errs by
     centre = chosen.expected or equal
     low, high = min(centre, equal) / 30.0, max(centre, equal) * 100.0
     values = [low * (high / low) ** (k / 100.0) for k in range(101)]
     axes.axvspan(low, equal, color=SKY, alpha=0.22, linewidth=0, label="mostly noise")
-    table = [_relative(sketch, exact, value) for value in values]
+    table = [way.noise_at_value(sketch, value, exact) for value in values]
     axes.plot(values, table, color=VERMILION, linestyle="--", label=_EXACT)
     axes.plot(values, [alone] * len(values), color=GREY, linestyle=":", label="sketch without noise")
-    both = [math.hypot(alone, _noise_at(sketch, value)) for value in values]
+    both = [math.hypot(alone, way.noise_at_value(sketch, value)) for value in values]
     axes.plot(values, both, color=BLUE, linewidth=3.5, label="sketch with noise")
     if chosen.expected:
         axes.plot([chosen.expected], [chosen.error], "o", color=INK, markersize=10, label="this plan", zorder=5)
@@ -179,7 +179,7 @@ def _of_a_length(chosen: Plan) -> Plan:
     privacy = chosen.privacy
     if not mechanism_of(chosen).by_length or privacy.pairs or privacy.total:
         return chosen
-    return plan(chosen.statistic, replace(privacy, pairs=_LENGTH), size=chosen.size, entries_per_key=_per_key(chosen))
+    return chosen.again(pairs=_LENGTH, size=chosen.size, entries_per_key=_per_key(chosen), expected=None)
 
 
 def _per_key(like: Plan) -> int | None:
@@ -189,9 +189,9 @@ def _per_key(like: Plan) -> int | None:
 def _planned(like: Plan, epsilon: float, size: int) -> Plan:
     """A sketch with noise is there for every ε and every size."""
     try:
-        return plan(
-            like.statistic, replace(like.privacy, epsilon=epsilon), size=size, entries_per_key=_per_key(like),
-            expected=like.expected or None,
+        return like.again(
+            epsilon=epsilon, size=size, entries_per_key=_per_key(like), expected=like.expected or None,
+            mechanism="sketch",
         )  # fmt: skip
     except PlanInfeasible as error:
         raise ArgumentError(
@@ -200,24 +200,6 @@ def _planned(like: Plan, epsilon: float, size: int) -> Plan:
             f"must exist at ε = {epsilon:g} to be drawn ({error.wording})",
             "Draw another plan",
         ) from None
-
-
-def _noise_at(made: Plan, value: float) -> float:
-    """What the noise adds to the relative error where the statistic has this value."""
-    return _relative(made, _noise(made), value)
-
-
-def _relative(made: Plan, deviation: float, value: float) -> float:
-    """The relative error of F from noise of so much on what is measured."""
-    order = mechanism_of(made).exponent(made)  # the noise is on F^(1/k), and F errs by k times as much
-    return order * deviation / float(value ** (1.0 / order))
-
-
-def _alone(made: Plan) -> float:
-    """The error without what the noise adds to it."""
-    if not made.expected:
-        return made.error
-    return math.sqrt(max(made.error**2 - _noise_at(made, made.expected) ** 2, 0.0))
 
 
 def _noise(made: Plan) -> float:

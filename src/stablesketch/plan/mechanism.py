@@ -166,11 +166,23 @@ class Mechanism(ABC):
         it in it: relative to the value of so many keys, all equally common; left out, to the least there can be."""
         if self.includes_noise(plan):
             return 0.0
-        noise, exponent = self.noise_deviation(plan), self.exponent(plan)
         ends = (1.0, pairs) if keys is None else (min(keys, pairs),)  # of all keys, F_p is least at one of them
         among = (pairs,) if plan.privacy.unit == "key" else ends
         moment = min(each * math.pow(pairs / each, plan.statistic.p) for each in among)
-        return exponent * noise / math.pow(moment, 1.0 / exponent)
+        return self.noise_at_value(plan, moment)
+
+    def noise_at_value(self, plan: Plan, value: float, deviation: float | None = None) -> float:
+        """What noise of this deviation, by default its own, adds to the relative error where the statistic has this
+        value."""
+        exponent = self.exponent(plan)
+        noise = self.noise_deviation(plan) if deviation is None else deviation
+        return exponent * noise / math.pow(value, 1.0 / exponent)
+
+    def error_alone(self, plan: Plan) -> float:
+        """The error of the entries, without what the noise adds to it."""
+        if not plan.expected:
+            return plan.error
+        return math.sqrt(max(plan.error**2 - self.noise_at_value(plan, plan.expected) ** 2, 0.0))
 
     def worst_error(self, plan: Plan) -> float:
         """The error if one key holds everything: more where entries lie in buckets."""

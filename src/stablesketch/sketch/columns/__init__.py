@@ -5,7 +5,7 @@ object is, `keys` (with `numpy_keys`) turns a column into fingerprints, `values`
 words every way in which that fails.
 """
 
-from stablesketch.sketch.columns.keys import Fingerprinter, KeyColumn
-from stablesketch.sketch.columns.values import MAX_WEIGHT, ValueColumn, value_column
+from .keys import Fingerprinter, KeyColumn
+from .values import MAX_WEIGHT, ValueColumn, value_column
 
 __all__ = ["MAX_WEIGHT", "Fingerprinter", "KeyColumn", "ValueColumn", "value_column"]

@@ -12,8 +12,8 @@ from enum import IntEnum
 
 import numpy as np
 
-from stablesketch.errors import HIDDEN, ArgumentError
-from stablesketch.sketch.columns.refusals import (
+from ...errors import HIDDEN, ArgumentError
+from .refusals import (
     is_missing,
     null_row,
     refused_dtype,

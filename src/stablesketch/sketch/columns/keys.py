@@ -8,13 +8,13 @@ from typing import Any, Never
 import numpy as np
 from numpy.typing import NDArray
 
-from stablesketch._native import FINGERPRINT_KEY_BYTES, ArrowColumn, FormatError, KeyHasher, RowError
-from stablesketch.errors import HIDDEN, ArgumentError, ArgumentTypeError, SecretNotPicklable, Shown
-from stablesketch.secret import Secret
-from stablesketch.sketch.columns.canonical import Domain, canonical_form
-from stablesketch.sketch.columns.numpy_keys import ReadRows, reader
-from stablesketch.sketch.columns.refusals import cut_short, null_row, outside, refused_arrow, refused_row
-from stablesketch.sketch.columns.sources import ArrowSource, Categories, described, is_single, recognise
+from ..._native import FINGERPRINT_KEY_BYTES, ArrowColumn, FormatError, KeyHasher, RowError
+from ...errors import HIDDEN, ArgumentError, ArgumentTypeError, SecretNotPicklable, Shown
+from ...secret import Secret
+from .canonical import Domain, canonical_form
+from .numpy_keys import ReadRows, reader
+from .refusals import cut_short, null_row, outside, refused_arrow, refused_row
+from .sources import ArrowSource, Categories, described, is_single, recognise
 
 ReadSlice = Callable[[int, int], NDArray[np.uint64]]
 

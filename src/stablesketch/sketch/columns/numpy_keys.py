@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stablesketch._native import KeyHasher
-from stablesketch.sketch.columns.canonical import NANOSECONDS, canonical_form
-from stablesketch.sketch.columns.refusals import null_row, refused_dtype
+from ..._native import KeyHasher
+from .canonical import NANOSECONDS, canonical_form
+from .refusals import null_row, refused_dtype
 
 ReadRows = Callable[[NDArray[Any], int], NDArray[np.uint64]]
 """Fingerprints of a slice, given the row at which the slice begins in its column."""

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from stablesketch.errors import HIDDEN, ArgumentError, ArgumentTypeError, Shown
+from ...errors import HIDDEN, ArgumentError, ArgumentTypeError, Shown
 
 NULL_WAY_OUT = "Drop such rows first, or fill them with a value of your own"
 

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stablesketch._native import ArrowColumn, ArrowError, KeyHasher
-from stablesketch.errors import ArgumentError, ArgumentTypeError, Shown
-from stablesketch.sketch.columns.refusals import null_row
+from ..._native import ArrowColumn, ArrowError, KeyHasher
+from ...errors import ArgumentError, ArgumentTypeError, Shown
+from .refusals import null_row
 
 _SINGLE_TYPES = (
     str,

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stablesketch._native import ArrowColumn, FormatError, RowError, first_outside, list_integers
-from stablesketch.errors import HIDDEN, ArgumentError, ArgumentTypeError, Shown
-from stablesketch.sketch.columns.refusals import NULL_WAY_OUT, arrow_name, cut_short, is_missing, null_row, outside
-from stablesketch.sketch.columns.sources import ArrowSource, Categories, described, recognise
-from stablesketch.wording import arg, subject
+from ..._native import ArrowColumn, FormatError, RowError, first_outside, list_integers
+from ...errors import HIDDEN, ArgumentError, ArgumentTypeError, Shown
+from ...wording import arg, subject
+from .refusals import NULL_WAY_OUT, arrow_name, cut_short, is_missing, null_row, outside
+from .sources import ArrowSource, Categories, described, recognise
 
 MAX_WEIGHT = 2**53
 """The largest value of one row: up to here every integer is also a double, in whatever program the data came from."""
