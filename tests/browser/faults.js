@@ -29,11 +29,12 @@
     if (box.width && box.left < code.right - 1 && box.right > code.left && box.top < code.bottom && box.bottom > code.top) tell("under the copy button", button.closest("pre, .highlight"))
   }
 
-  // Words in charts are drawn at 10 points or more: half of that is the least one can read. A PNG is a screenshot.
+  // Words in charts are drawn at 10 points or more. On a phone a point is nearly a pixel; on a large screen the widest
+  // charts are half as large, and can be opened by themselves. A PNG is a screenshot.
   for (const picture of document.querySelectorAll("article img")) {
     if (!picture.checkVisibility()) continue  // drawn for another width
     if (!picture.naturalWidth) tell("no picture", picture)
-    else if (picture.src.endsWith(".svg") && picture.getBoundingClientRect().width < 0.45 * picture.naturalWidth) tell("too small to read", picture)
+    else if (picture.src.endsWith(".svg") && picture.getBoundingClientRect().width < (width < 600 ? 0.7 : 0.45) * picture.naturalWidth) tell("too small to read", picture)
   }
   for (const formula of document.querySelectorAll("math")) {
     const box = formula.getBoundingClientRect()

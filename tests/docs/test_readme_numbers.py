@@ -49,7 +49,7 @@ def test_the_accuracy_table(row: list[str]) -> None:
 
 
 def test_entries_for_a_tenth_of_a_percent() -> None:
-    ((claimed, megabytes),) = re.findall(r"0\.1% at p = 0\.5 takes ([\d,]+) entries, ([\d.]+) MB", prose(ACCURACY))
+    ((claimed, megabytes),) = re.findall(r"0\.1% at p = 0\.5 takes ([\d,]+) entries, ([\d.]+) MiB", prose(ACCURACY))
     found = plan(Moment(0.5), ASKED, error=0.001)
     assert (claimed, megabytes) == (f"{found.size:,}", f"{found.bytes / 2**20:.1f}")
     assert found.entries_per_key == 16
