@@ -137,6 +137,21 @@ def test_all_of_a_file_is_read_that_takes_the_name_of_one_that_was_renamed(
     assert reading.notes == []
 
 
+def test_a_new_file_that_is_gone_again_is_waited_for_while_windows_go_on(log: Path) -> None:
+    reading = Following(log)
+    reading.more()
+    log.rename(log.with_suffix(".log.1"))
+    log.write_bytes(b"new\n")
+    assert reading.more() == b""
+    log.unlink()
+    for second in (1, 2):
+        reading.clock.now = second * SECOND
+        block = next(reading._blocks)
+        assert (block.lines, block.clock) == (b"", second * SECOND)
+    log.write_bytes(b"newer\n")
+    assert reading.more() == b"newer\n"
+
+
 MANY = [b"key %d\n" % i for i in range(5000)]
 
 

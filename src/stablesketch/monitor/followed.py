@@ -63,19 +63,26 @@ def followed(
                 yield block
             if not follow:
                 return
-            place, offset, note = _next(path, place, position)
+            while True:
+                now = clock()
+                found = _next(path, place, position)
+                if found is not None:
+                    break
+                seen = now  # no file had the name then, so none had lines
+                yield Block(b"", seen, now, position)  # so that windows close, and the monitor can be stopped
+                time.sleep(POLL)
+            place, offset, note = found
 
 
-def _next(path: Path, before: _Place, position: Any) -> tuple[_Place, int, str]:
-    """The file that has the name now. Others that were rotated away in between are not read, and a note says so.
+def _next(path: Path, before: _Place, position: Any) -> tuple[_Place, int, str] | None:
+    """The file that has the name now; None if it is gone again. Others that were rotated away in between are not read, and a note says so.
 
     They cannot be told from copies, whose lines would count twice: then ε would be too small.
     """
-    while True:
-        with contextlib.suppress(DataError):  # it was there a moment ago
-            place = _Place(path, _opened(path))
-            break
-        time.sleep(POLL)
+    try:
+        place = _Place(path, _opened(path))
+    except DataError:  # it was there a moment ago
+        return None
     if place.is_same(position):  # it has its name again
         return place, position["offset"] if place.has(position) else place.size(), ""
     offset, note = (0, "") if before.renamed else (place.size(), f"{path.name} was replaced. {_FROM_ITS_END}")
