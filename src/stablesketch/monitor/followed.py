@@ -75,9 +75,10 @@ def followed(
 
 
 def _next(path: Path, before: _Place, position: Any) -> tuple[_Place, int, str] | None:
-    """The file that has the name now; None if it is gone again. Others that were rotated away in between are not read, and a note says so.
+    """The file that has the name now; None if it is gone again.
 
-    They cannot be told from copies, whose lines would count twice: then ε would be too small.
+    Others that were rotated away in between are not read, and a note says so. They cannot be told from copies, whose
+    lines would count twice: then ε would be too small.
     """
     try:
         place = _Place(path, _opened(path))
