@@ -55,6 +55,6 @@ def test_what_fits_into_a_ledger_tells_the_noise_too(shell: Shell) -> None:
     shell("plan", "--p", "0.5", *PRIVATE, "--size", "200", "-o", "plan.json")
     shown = shell("ledger", "plan", "budget.db", "plan.json", "--times", "20", "--fit", "-o", "fit.json")
     fitted = ss.Plan.from_json((shell.folder / "fit.json").read_text())
-    told = re.search(r"^error   5.03% of F_0.5, and ± ([\d.]+); of each$", shown.out, re.MULTILINE)
+    told = re.search(r"^error   5.03% of F_0.5, and ± ([\d.]+); for each$", shown.out, re.MULTILINE)
     assert told is not None, shown.out
     assert float(told[1]) == pytest.approx(2**0.5 * fitted.noise, rel=5e-3)

@@ -87,7 +87,7 @@ def test_the_share_of_values_that_is_clipped_is_not_promised(shell: Shell) -> No
     assert "values above 1 were clipped to it" in shown.err
     assert "chosen so that about 99% of the values are within it" in shown.err
     assert (
-        "Fewer than about 86 values between two powers of two cannot be told from noise, so more may be clipped"
+        "Fewer than about 86 values between two powers of two are lost in the noise, so small data may have more"
         in shown.err
     )
 
@@ -118,7 +118,7 @@ def test_no_group_has_its_price_too(shell: Shell) -> None:
         shown = shell(*tiny, *how)
         assert shown.code == 0
         assert "no group is large enough" in shown.err
-        assert "the release was paid for all the same: ε = 1.968, δ = 1e-06" in shown.err
+        assert "the release is paid for even so: ε = 1.968, δ = 1e-06" in shown.err
     assert json.loads(shown.out) == []
 
 

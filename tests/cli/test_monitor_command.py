@@ -197,9 +197,9 @@ def test_options_that_would_be_ignored_are_refused(shell: Shell, tmp_path: Path)
     (tmp_path / "a.csv").write_text("10.0.0.7,secret\n")
     base = ["--statistic", "shannon", *PRIVATE]
     for typed, code, said in (
-        (["-", "--lateness", "5s"], 2, "--lateness has no use: without --time no row is late"),
+        (["-", "--lateness", "5s"], 2, "--lateness has no effect here: without --time no row is late"),
         (["-", "--format", "json", "--key", "k", "--time", "t", "--lateness", "5s", *DAY, "--every", "1d"], 2,
-         "--lateness has no use: a replay waits for all rows"),
+         "--lateness has no effect here: a replay waits for all rows"),
         (["-", "--time-unit", "ms"], 2, "--time-unit cannot be used without --time, got 'ms'"),
         (["-", "--format", "json", "--key", "k", "--fields", "k"], 2, "--fields cannot be used"),
         (["-", "--format", "json", "--key", "k", "--value", "v", "--max-value", "0"], 2, "--max-value"),
@@ -228,7 +228,7 @@ def test_people_are_protected_in_each_window_and_a_ledger_stops_it(shell: Shell,
     assert shell("ledger", "new", str(tmp_path / "b.db"), "--people", "--per", "month", "--epsilon", "4").code == 0
     shown = shell("monitor", *asked)
     assert shown.code == 5
-    assert "renews each month, and --budget-per is day" in shown.err
+    assert "renews each month, but --budget-per is day" in shown.err
     asked[-1] = "month"
     shown = shell("monitor", *asked)
     assert shown.code == 0, shown.err

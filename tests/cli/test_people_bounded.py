@@ -33,7 +33,7 @@ def test_python_announces_it_too(shell: Shell) -> None:
     assert "At most 1 row of each person is used" in silent._repr_html_()
     assert "protects any one person)" in silent.title
     exact = ss.exact("events.csv", key="app", by="country", person="user", pairs_per_person=3)
-    assert "At most 3 rows of each person are used, of 1 group, drawn at random." in str(exact)
+    assert "At most 3 rows of each person are used, from 1 group, drawn at random." in str(exact)
     assert "of each person" not in str(ss.exact("events.csv", key="app"))
     assert "of each person" not in str(ss.release("events.csv", ss.Hill(0.5), privacy, key="app"))
 
@@ -118,7 +118,10 @@ def test_a_private_pilot_is_paid_for(shell: Shell) -> None:
     assert price == ss.Ledger("b.db").spent() > 0.0
     shown = shell(*typed, "--ledger", "b.db")
     assert shown.code == 0, shown.err
-    assert f"adaptive  ε = {at_most(price)} of what is spent, once" in shell("ledger", "show", "b.db").out
+    assert (
+        f"adaptive  ε = {at_most(price)} of what is spent, once: the price of choosing plans after looking"
+        in shell("ledger", "show", "b.db").out
+    )
     assert price < ss.Ledger("b.db").spent() < price + 0.5  # the pilot itself took less than its ε
     assert json.loads(shown.out) == {"epsilon": 0.5, "pairs_per_person": 7}  # all have 5; noise of 2 in 400
     ledger = json.loads(shell("ledger", "show", "b.db", "--json").out)

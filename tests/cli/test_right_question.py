@@ -172,5 +172,5 @@ def test_where_nothing_useful_can_be_predicted_that_is_said(shell: Shell, typed:
 
 
 def test_a_report_without_names_says_how_to_give_them(shell: Shell) -> None:
-    assert "to tell readers of the report what the data are: --dataset" in shell(*ASKED, "--report", "a.html").err
+    assert "to tell readers of the report what the data are, add --dataset" in shell(*ASKED, "--report", "a.html").err
     assert "--dataset" not in shell(*ASKED, "--report", "b.html", "--noun", "apps").err

@@ -57,7 +57,7 @@ def test_between_two_parts(
         with pytest.raises(error):
             change(collector)
     for use in AFTERWARDS:
-        with pytest.raises(CountInterrupted, match="interrupted while it counted"):
+        with pytest.raises(CountInterrupted, match="interrupted while counting"):
             use(collector)
 
 

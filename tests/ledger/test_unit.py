@@ -98,7 +98,7 @@ def test_people_are_charged_as_people(tmp_path: Path) -> None:
 def test_a_release_is_charged_once_and_alone(ledger: ss.Ledger, plan: ss.Plan) -> None:
     paid = released(plan, ledger)
     other = replace(paid, record=None)
-    with pytest.raises(ss.ArgumentError, match="release must be in no ledger yet, and is record 1 of one"):
+    with pytest.raises(ss.ArgumentError, match="release must not be in a ledger yet, but is record 1 of one"):
         ledger.charge(release=paid)
     for more in ({"relation": "replace"}, {"epsilon": 0.1}, {"delta": 1e-9}, {"pairs_per_person": 2}):
         with pytest.raises(ss.ArgumentError, match=f"release cannot be used with {next(iter(more))}="):
@@ -162,7 +162,7 @@ def test_the_worst_part_counts_whatever_the_plans(path: Path, added: ss.Plan) ->
 
 
 def test_under_replace_nothing_is_disjoint(ledger: ss.Ledger, plan: ss.Plan) -> None:
-    with pytest.raises(ss.ArgumentError, match="a replaced pair may change its part"):
+    with pytest.raises(ss.ArgumentError, match="a replaced pair may move to another part"):
         released(plan, ledger, part=("country", "FR"))
     assert len(ledger) == 0
 

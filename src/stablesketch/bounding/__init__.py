@@ -1,4 +1,4 @@
-"""Bounding what one person, one group, one key or one value can change: the rule, its proof, and its forms."""
+"""Bounding how much one person, group, key or value can change: the rules, and their proofs."""
 
 from .max_value import AutoMaxValue
 

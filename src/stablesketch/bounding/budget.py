@@ -1,8 +1,8 @@
 """Dividing ε and δ so that the parts never add up to more than the whole, to the last bit.
 
 Sequential composition: mechanisms that are (ε₁, δ₁)- and (ε₂, δ₂)-private, the second chosen after seeing the first,
-are together (ε₁ + ε₂, δ₁ + δ₂)-private. So shares of a budget may be spent one after the other. Sums are taken as
-fractions: in floating point 0.1 + 0.9 could come out as less than it is.
+are together (ε₁ + ε₂, δ₁ + δ₂)-private. Shares of a budget may therefore be spent one after the other. Sums are taken
+as fractions: in floating point a sum could come out smaller than it is.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..errors import ArgumentError
 
 def split(whole: float, share: float) -> tuple[float, float]:
     """(part, rest): share · whole in twelve digits and what is left, with part + rest <= whole exactly."""
-    part = float(f"{whole * share:.12g}")  # a tenth of 1e-9 is 1e-10, in print as well
+    part = float(f"{whole * share:.12g}")  # so that a tenth of 1e-9 prints as 1e-10
     rest = whole - part
     while Fraction(part) + Fraction(rest) > Fraction(whole):
         rest = math.nextafter(rest, 0.0)
@@ -24,7 +24,7 @@ def split(whole: float, share: float) -> tuple[float, float]:
 
 
 def divided(whole: float, times: int) -> float:
-    """The largest float of which `times` are at most the whole, or one next to it."""
+    """The largest float whose `times`-fold is at most the whole, or the float next to it."""
     each = whole / times
     while Fraction(each) * times > Fraction(whole):
         each = math.nextafter(each, 0.0)
@@ -39,7 +39,7 @@ def total(parts: Iterable[tuple[float, int]]) -> float:
 
 
 def checked_share(name: str, share: float) -> float:
-    """A share of the budget: more than none of it, less than all."""
+    """A share of the budget: more than nothing and less than everything."""
     if isinstance(share, bool) or not isinstance(share, int | float) or not 0.0 < share < 1.0:
         raise ArgumentError(name, share, "must be between 0 and 1", "Pass 0.1 for a tenth")
     return float(share)

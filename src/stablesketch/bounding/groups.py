@@ -1,80 +1,80 @@
 """Groups: one private number each. What a neighbour can change, and which group names may be shown.
 
-Every group has a collector with a secret of its own, derived from one secret and the name of the group, so what is
-random in one group is independent of the others, and a pair touches the collector of its group alone. Group sizes are
+Every group has a collector with its own secret, derived from one secret and the name of the group. The randomness of
+one group is therefore independent of the others, and a pair touches only the collector of its group. Group sizes are
 private, so every group is planned under add_remove.
 
 **What a neighbour changes.** Let neighbours differ by c pairs in all, in at most k groups: c_g >= 1 of them in group g.
 
 - *add_remove, one pair*: c = k = 1. All other groups have the same law, and the table is as private as one release.
-- *add_remove, a person*: `persons.py` leaves at most c pairs of a person, in at most L groups: k = min(c, L).
-- *replace*: both neighbours are the pairs that they share and c more. In a group where one of them has a pairs more
-  than they share and the other a', the two numbers differ by no more than a and a' added pairs can do together, by way
-  of the shared pairs alone. That makes 2c pairs in up to 2c groups, and the table is planned as add_remove of these.
-  (In one group less would do. But a pair that leaves its group for another moves two releases.)
+- *add_remove, a person*: `persons.py` keeps at most c pairs of a person, in at most L groups: k = min(c, L).
+- *replace*: each neighbour consists of the shared pairs and c more. Take a group where one neighbour has a pairs beyond
+  the shared ones, and the other a'. Compare both with the shared pairs alone: the two numbers differ by no more than a
+  and a' added pairs can cause together. That makes 2c pairs in up to 2c groups, and the table is planned as add_remove
+  of these. (Within one group less would do. But a pair that moves from one group to another changes two releases.)
 - *a pair that is in w groups at once*, as in sliding windows (engines/beam): w pairs in w groups.
 
-A whole key (unit="key") can be in any number of groups, so for it there are none: `Question` refuses them.
+A whole key (unit="key") can be in any number of groups, so it has no such bound, and `Question` refuses groups.
 
-**Every group has the whole ε**, if its number is released with noise (mechanisms "sketch" and "exact"), because what
-neighbours move is shared out among the groups and not multiplied. It rests on one lemma.
+**Every group gets the whole ε** if its number is released with noise (mechanisms "sketch" and "exact"), because the
+change between neighbours is divided among the groups, not multiplied. This rests on one lemma.
 
-*Lemma.* Let Y_g be independent, Y_g = m_g + Z_g, with noise Z_g of one and the same law: Laplace of scale b, or
-discrete Laplace on the integers with whole m_g. If the m_g of neighbours differ by d_g, then all Y_g together have at
-most the D_ε (sup over events of P - e^ε Q) of one Y whose m differ by Σ |d_g|.
+*Lemma.* Let Y_g = m_g + Z_g be independent, with noise Z_g that all have the same law: Laplace of scale b, or discrete
+Laplace on the integers with integer m_g. If the m_g of neighbours differ by d_g, then all Y_g together have at most the
+D_ε (sup over events of P - e^ε Q) of one Y whose m differs by Σ |d_g|.
 *Proof.* Change one m_g after the other. For noise with a log-concave law, among all events that have probability a
-before a shift by d, a half line that points away from the shift has the least afterwards (Neyman and Pearson; with the
-point at its end taken in part, where the law is discrete): G_d(a), which rises with a and falls with |d|. Given what
-the other groups show this holds for the event that is left for group g, and G_d is convex, so it holds for the average.
-After a shift the half line is a half line again, so G_{d'}(G_d(a)) = G_{|d|+|d'|}(a). After all shifts an event of
-probability a still has G_{Σ|d_g|}(a) at least, so P - e^ε Q is at most a - e^ε G_{Σ|d_g|}(a), which for one shift Σ
-|d_g| the half line attains. ∎
+before a shift by d, a half line that points away from the shift has the smallest probability afterwards (Neyman and
+Pearson; where the law is discrete, the point at its end is taken in part): G_d(a), which rises with a and falls with
+|d|. Given what the other groups show, this holds for the event that is left for group g; G_d is convex, so it also
+holds for the average. After a shift the half line is again a half line, so G_{d'}(G_d(a)) = G_{|d|+|d'|}(a). After all
+shifts an event of probability a still has probability at least G_{Σ|d_g|}(a), so P - e^ε Q is at most
+a - e^ε G_{Σ|d_g|}(a), which the half line attains for one shift by Σ |d_g|. ∎
 
 - *Moments by sketch*: given all ξ, group g is Laplace noise on F_g ξ_g, which moves by at most c_g M^p ξ_g. Normalised
-  shifts add up to at most c M^p max ξ/b, the largest of the k independent ξ of the groups that change. Their law is the
-  same on both neighbours, so D_ε <= E f(c M^p max ξ/b) (docs/math-noisy-estimate.md, with what rounding costs in every
-  group). Norms of orders above one move by c_g M: the same with c M.
-- *Exact moments*: integers that move by c_g M^p/step and a rounding each (`units_sensitivity` in
-  privacy/exact_moment.py). Noise for their sum D.
+  shifts add up to at most c M^p max ξ/b, where max ξ is the largest of the k independent ξ of the groups that change.
+  Their law is the same on both neighbours, so D_ε <= E f(c M^p max ξ/b) (docs/math-noisy-estimate.md, with what
+  rounding costs in every group). Norms of orders above one move by c_g M: the same with c M.
+- *Exact moments*: integers that move by c_g M^p/step and one rounding each (`units_sensitivity` in
+  privacy/exact_moment.py). The noise is for their sum D.
 - *Totals N*: whole numbers that move by at most c_g M each, c M in all.
-- *Distinct keys*: c_g each, c in all; by registers with phantoms, the chance that these are too few counts k times
-  (privacy/distinct.py).
-- *Entropy*: N_g (H_g - β_g) moves by at most c_g/c of what c pairs can do, on a grid of its own; N_g as above; the
-  chance that a bound of N_g is too small counts k times (privacy/noisy_entropy.py).
+- *Distinct keys*: c_g each, c in all. With registers and phantoms, the probability that the phantoms are too few counts
+  k times (privacy/distinct.py).
+- *Entropy*: N_g (H_g - β_g) moves by at most c_g/c of what c pairs can cause, on a grid of its own; N_g as above. The
+  probability that a bound of N_g is too small counts k times (privacy/noisy_entropy.py).
 
-Several numbers of one group, as F_p and N of a Hill number are, have independent noise: for each of them the groups are
-one table by the lemma, and these compose as releases of one stream do. So the plan of a group, made for
-Privacy(ε, δ, "add_remove", pairs_per_person=c, groups=k), has the price of the whole table, once.
+Several numbers of one group, such as F_p and N of a Hill number, have independent noise. For each of these numbers the
+groups form one table, by the lemma, and the tables compose as releases of one stream do. The plan of a group, made for
+Privacy(ε, δ, "add_remove", pairs_per_person=c, groups=k), therefore has the price of the whole table, once.
 
 **Bare entries** (mechanism="bare") have no such lemma. There each of the k groups is planned for all c pairs at (ε/k,
-δ/k), so that (ε, δ) is certain by sequential composition. What is stated is less: the composed losses of k such groups,
-each as if all c pairs were its own. (Added pairs raise F_p in every group, removed ones lower it, so the two directions
-are composed apart; where one group gains what another loses, each has the worse of its directions.) `pairs` above 0 is
-a promise about every listed group.
+δ/k), so that (ε, δ) is certain by sequential composition. The stated price is lower: the composed losses of k such
+groups, each as if all c pairs were its own. (Added pairs raise F_p in every group and removed ones lower it, so the two
+directions are composed separately. Where one group gains what another loses, each counts the worse of its directions.)
+`pairs` above 0 is a promise about every listed group.
 A replaced pair that stays in its group changes F_p + Λ by a factor of at most (Λ + s^p + M^p)/(Λ + (s+1)^p) <= 1 +
-M^p/Λ, which is what adding a pair may do; one that leaves it changes two groups: k = 2. Entropy may change by more,
-since what adding raises and what it lowers come together; and of several moments at once one may rise and another fall.
-So where entropy, or more than one sketch, is released, what a replaced pair costs within its group is computed
-(`GroupBudget.checked`). Within (2ε, 2δ) it is covered by what two groups cost, added up, which is then what is stated;
-otherwise the plan is refused.
+M^p/Λ, which is what adding a pair may do. One that leaves its group changes two groups: k = 2. Entropy may change by
+more, because the increase and the decrease combine; and of several moments, one may rise while another falls. Where
+entropy, or more than one sketch, is released, the cost of replacing a pair within its group is therefore computed
+(`GroupBudget.checked`). If it is within (2ε, 2δ), the added-up cost of two groups covers it, and that is the stated
+price. Otherwise the plan is refused.
 
-**Which names may be shown.** If the names are public (a list that was not made from the data), every group of the list
-has a release, also one without pairs; pairs of other groups are left out. Otherwise a name is shown only if a noisy
-count of the group reaches a threshold. Count people where there is a person column, else pairs: a neighbour changes at
-most k counts by at most 1 each. Noise: discrete Laplace of scale b = k/ε_s. Threshold T: an integer with
+**Which names may be shown.** If the names are public (a list that was not made from the data), every listed group has a
+release, even one without pairs; pairs of other groups are left out. Otherwise a name is shown only if a noisy count of
+the group reaches a threshold. The count is of people if there is a person column, otherwise of pairs: a neighbour
+changes at most k counts by at most 1 each. Noise: discrete Laplace of scale b = k/ε_s. Threshold T: an integer with
 P(1 + noise >= T) <= δ_s/k. Then the set of names is (ε_s, δ_s)-private. Whether one group's name is shown is a
-mechanism by itself, with noise of its own, and at most k of them see anything of the change:
+mechanism by itself, with its own noise, and the change reaches at most k of them:
 
-- a group that both neighbours have: its count changes by 1, so the odds of being shown by a factor of at most
+- a group that both neighbours have: its count changes by 1, so the odds of being shown change by a factor of at most
   e^{1/b}: (ε_s/k, 0);
-- a group that one neighbour has alone: its count is 1 there, so it is shown with probability at most δ_s/k, and
-  for the other neighbour never: (0, δ_s/k).
+- a group that only one neighbour has: its count is 1 there, so it is shown with probability at most δ_s/k, and for the
+  other neighbour never: (0, δ_s/k).
 
 Either way (ε_s/k, δ_s/k), and sequential composition over k of them gives (ε_s, δ_s).
 
-The shown set comes first, the releases of its groups after, with randomness of their own. What is not shown may be
-thought of as released and thrown away, so that neither depends on what the other found, and both compose by their
-losses, as they do in a ledger with all else that is there: `GroupBudget.charge`.
+The names are chosen first; the releases of their groups follow, with independent randomness. What is not shown can be
+thought of as released and thrown away, so neither step depends on what the other found. Both compose by their losses,
+as they do in a ledger with everything else recorded there: `GroupBudget.charge`.
 """
 
 from __future__ import annotations
@@ -101,10 +101,10 @@ Name = tuple[str, ...]
 
 @dataclass(frozen=True)
 class GroupBudget:
-    """How the (ε, δ) that is asked for a whole table is divided: to choose its names, and to the groups.
+    """How the (ε, δ) asked for a whole table is divided between choosing its names and its groups.
 
-    `touched` is how many groups a neighbour can change. What one group costs is the cost of all of them, `times` = 1,
-    or counts so many times where entries are bare. The selection costs nothing where the names are public.
+    `touched` is how many groups a neighbour can change. With noise, the cost of one group covers all of them
+    (`times` = 1); bare entries cost it `times` times. Choosing names costs nothing if they are public.
     """
 
     privacy: Privacy  # of one group
@@ -112,14 +112,14 @@ class GroupBudget:
     selection_epsilon: float = 0.0
     selection_delta: float = 0.0
     times: int = 1
-    replaced: bool = False  # whether what is asked for the table is about replaced pairs
+    replaced: bool = False  # whether the table was asked for under replace
 
     @classmethod
     def of(
         cls, whole: Privacy, touched: int, selection: tuple[float, float] = (0.0, 0.0), *, bare: bool = False,
         overlap: int = 1,
     ) -> GroupBudget:  # fmt: skip
-        """The budget of each group from what is left for the groups; `selection` was taken out of it before.
+        """The budget of each group, from what is left for the groups after `selection`.
 
         `overlap` is how many groups a pair is in.
         """
@@ -133,7 +133,7 @@ class GroupBudget:
         return cls(each, touched, *selection, replaced=replaced)
 
     def checked(self, plan: Plan) -> Plan:
-        """The plan of each group, if it is not bare, or a pair replaced within its group costs no more than (2ε, 2δ).
+        """The plan of each group, unless it is bare and a pair replaced within its group costs more than (2ε, 2δ).
 
         Raises:
             PlanInfeasible: it costs more.
@@ -150,9 +150,9 @@ class GroupBudget:
         return plan
 
     def _moves_both_ways(self, plan: Plan) -> bool:
-        """Whether a pair replaced within its group may cost more there than one that comes or goes.
+        """Whether a pair replaced within its group may cost more there than one that is added or removed.
 
-        Noise on a number costs the same whichever way that number moves, and no more if a pair is replaced.
+        Noise on a number costs the same whichever way the number moves, and no more if a pair is replaced.
         """
         bare = [way for part in plan.measurements if (way := mechanism_of(part)).bare]
         return self.replaced and (len(bare) > 1 or any(not way.monotone for way in bare))
@@ -165,7 +165,7 @@ class GroupBudget:
         )
 
     def charge(self, plan: Plan) -> Charge:
-        """What the whole table costs: the choice of names, and what the groups do together; head of this file."""
+        """The cost of the whole table: choosing names, and all groups together. Proof at the head of this file."""
         epsilon, delta = self.added_up(plan.epsilon, plan.delta)
         if self._moves_both_ways(plan):
             return Charge("other", epsilon=epsilon, delta=delta)
@@ -179,13 +179,13 @@ class GroupBudget:
 
 
 def _within(plan: Plan) -> Plan:
-    """The plan as if pairs of its group were replaced: for the cost of that, not to be released."""
+    """The plan as if pairs of its group were replaced: used only to compute that cost, never to release."""
     inside = replace(plan.privacy, relation="replace")
     return plan.altered(privacy=inside, parts=tuple(_within(part) for part in plan.parts))
 
 
 def group_secret(secret: Secret, name: Name) -> Secret:
-    """The secret of one group of a release: derived, so that wherever its pairs are met the same one is found."""
+    """The secret of one group of a release: derived, so that every part that reads its pairs gets the same one."""
     return secret.derive_secret(f"group/{json.dumps(name)}")
 
 
@@ -203,7 +203,7 @@ def selected(
 
 
 def threshold(budget: GroupBudget) -> int:
-    """The least integer T with P(1 + X >= T) = P(X > T - 2) <= δ_s/touched for discrete Laplace X of scale b."""
+    """The smallest integer T with P(1 + X >= T) = P(X > T - 2) <= δ_s/touched for discrete Laplace X of scale b."""
     scale = Fraction(budget.touched) / Fraction(budget.selection_epsilon)
     return discrete_laplace.quantile(scale, 1 - Fraction(budget.selection_delta) / budget.touched) + 2
 
@@ -213,7 +213,7 @@ _DAY = re.compile(r"\d{4}-\d\d(-\d\d)?")
 
 
 def in_order(names: Iterable[Name]) -> list[Name]:
-    """As people order them: numbers by their size.
+    """The names in natural order: numbers by their size.
 
     >>> in_order([("FR", "10"), ("FR", "9"), ("DE", "10")])
     [('DE', '10'), ('FR', '9'), ('FR', '10')]
@@ -224,6 +224,6 @@ def in_order(names: Iterable[Name]) -> list[Name]:
 
 
 def are_numbers(names: Iterable[Name]) -> bool:
-    """Whether these names, if there are any, are numbers, months or days, which have an order of their own."""
+    """Whether these names, if there are any, are numbers, months or days, which have a natural order."""
     parts = [part for name in names for part in name]
     return bool(parts) and all(_NUMBER.fullmatch(part) or _DAY.fullmatch(part) for part in parts)

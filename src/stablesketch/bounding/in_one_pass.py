@@ -1,23 +1,23 @@
 """Bounding people where there is no DuckDB: the rule of `bounding/persons.py`, row by row, in one pass.
 
-Of each person the groups, then the pairs, of the smallest ranks (ranks.py) are kept, at most a given number of each: a
-function of that person's rows and of the secret alone, which is all that the proof there needs. The ranks are the same
-there, so the same rows are kept under the same secret. For that, rows of a person that are alike must meet first and be
-numbered: on Spark they are sorted, on Beam counted.
+For each person, the groups and then the pairs with the smallest ranks (ranks.py) are kept, at most a given number of
+each. Which are kept is a function of that person's rows and of the secret alone, which is all the proof there needs.
+The ranks are the same as there, so the same secret keeps the same rows. For that, identical rows of a person must first
+be brought together and numbered: Spark sorts them, Beam counts them.
 
-**Candidates.** `Candidates` holds what may still be kept of one person, whatever else is met, and no more:
+**Candidates.** `Candidates` holds what may still be kept of one person, whatever rows follow, and no more:
 
-- A group with `groups` others of smaller rank among those met so far has as many when all are met. So only the
-  `groups` smallest are held; and one that was let go comes back in vain, since those before it never leave but for
+- If `groups` groups seen so far have a smaller rank than a given group, at least that many do at the end. So only the
+  `groups` smallest are held. A group that was dropped is never readmitted, because those before it are replaced only by
   smaller ones.
-- In the same way a pair with `pairs` others of smaller rank in its own group is not kept at the end, and each group
-  needs its `pairs` smallest.
+- In the same way, a pair is not kept at the end if `pairs` others in its group have a smaller rank, so each group needs
+  only its `pairs` smallest.
 
-The `groups` smallest of all groups, and of all their pairs the `pairs` smallest, are then among the candidates,
-whichever rows came first and whichever candidates were merged: the smallest of a union are among the smallest of its
-parts. No more than `groups` times 4 · `pairs` candidates of one person are held, however many rows the person has.
+The candidates then include the `groups` smallest groups and, of all their pairs, the `pairs` smallest, whichever rows
+came first and whichever candidates were merged: the smallest of a union are among the smallest of its parts. At most
+`groups` times 4 · `pairs` candidates of one person are held, however many rows the person has.
 
-`kept_rows` uses the rule on sorted rows, engines/beam/persons.py on candidates that are merged.
+`kept_rows` applies the rule to sorted rows, engines/beam/persons.py to candidates that are merged.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ from .ranks import Ranks
 
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 Texts = tuple[str, ...]
-Rank = tuple[int, tuple[Any, ...]]  # between equal ones the cells decide
-Row = TypeVar("Row")  # whatever finds a row again
+Rank = tuple[int, tuple[Any, ...]]  # the cells break ties
+Row = TypeVar("Row")  # anything that identifies a row
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Bounding:
 
 
 class Candidates(Generic[Row]):
-    """What may be kept of one person: of each group its rank, and rows by theirs."""
+    """What may still be kept of one person: each group with its rank, and rows with theirs."""
 
     __slots__ = ("groups",)
 
@@ -77,7 +77,7 @@ class Rule:
         self._most = bounding
 
     def take(self, found: Candidates[Row], group: Texts, of_group: Callable[[], int], rank: Rank, row: Row) -> None:
-        """Remembers a row of this rank, if it can still be one of those that are kept. `of_group` ranks its group."""
+        """Remembers a row of this rank if it may still be kept. `of_group` computes the rank of its group."""
         if group not in found.groups and not self._admitted(found, group, (of_group() if group else 0, group)):
             return
         ones = found.groups[group][1]
@@ -86,7 +86,7 @@ class Rule:
             self._cut(ones)
 
     def merge(self, found: Candidates[Row], others: Candidates[Row]) -> None:
-        """Adds the candidates of the same person that were met elsewhere."""
+        """Adds candidates of the same person that were collected elsewhere."""
         for group, (rank, theirs) in others.groups.items():
             if group in found.groups or self._admitted(found, group, rank):
                 ones = found.groups[group][1]
@@ -94,13 +94,13 @@ class Rule:
                 self._cut(ones)
 
     def kept(self, found: Candidates[Row]) -> list[Row]:
-        """The rows that are kept, once all have been met."""
+        """The rows to keep, once all have been seen."""
         ones = [one for _, ones in found.groups.values() for one in ones]
         self._cut(ones)
         return [row for _, row in ones]
 
     def _admitted(self, found: Candidates[Row], group: Texts, rank: Rank) -> bool:
-        """Opens a group; whether it is among the smallest so far, the last of which makes room for it."""
+        """Whether the group is among the smallest so far. If so it is opened, and the largest one makes room for it."""
         found.groups[group] = (rank, [])
         if len(found.groups) > self._most.groups:
             worst = max(found.groups, key=lambda name: found.groups[name][0])
@@ -114,13 +114,13 @@ class Rule:
 
 
 def kept_rows(batches: Iterable[Any], bounding: Bounding, secret: Secret) -> Iterator[Any]:
-    """The rows that are kept of rows sorted by person, then by all other columns, so that those that are alike follow
-    each other; the columns are k0, ..., v, g0, ..., u, and no cell is null.
+    """The rows to keep. Rows must be sorted by person, then by all other columns, so that identical rows are adjacent.
+    The columns are k0, ..., v, g0, ..., u, and no cell is null.
     """
     rule, ranks, numbered = Rule(bounding), Ranks(secret), _Numbered()
-    held: dict[int, Any] = {}  # batches with candidates of a person that is not finished
+    held: dict[int, Any] = {}  # batches with candidates of the current person
     person: Any = None
-    found: Candidates[tuple[int, int]] = Candidates()  # of batches and rows
+    found: Candidates[tuple[int, int]] = Candidates()  # (batch, row)
     for number, batch in enumerate(batches):
         held[number] = batch
         chosen: list[tuple[int, int]] = []
@@ -142,19 +142,21 @@ def kept_rows(batches: Iterable[Any], bounding: Bounding, secret: Secret) -> Ite
 
 
 class _Numbered:
-    """Numbers rows that are alike, 0, 1, 2, ..., which follow each other, in one batch or several."""
+    """Numbers identical rows 0, 1, 2, ...; they are adjacent, in one batch or across several."""
 
     def __init__(self) -> None:
         self._last, self._number = np.empty(0, np.uint64), -1
 
     def next(self, shared: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """The numbers of the next rows, from what rows share only with those alike."""
+        """The numbers of the next rows. `shared` is equal only for identical rows."""
         joined = np.concatenate([self._last, shared])
         begins = np.concatenate([[True], joined[1:] != joined[:-1]]) if len(joined) else np.empty(0, bool)
         first = np.flatnonzero(begins)
         numbers = np.arange(len(joined)) - np.repeat(first, np.diff(np.append(first, len(joined))))
         if len(self._last):
-            numbers[: first[1] if len(first) > 1 else len(joined)] += self._number  # of the run that goes on
+            numbers[: first[1] if len(first) > 1 else len(joined)] += (
+                self._number
+            )  # the run continues from the last batch
         if len(shared):
             numbers, self._last, self._number = numbers[len(self._last) :], shared[-1:], int(numbers[-1])
             return numbers
@@ -169,7 +171,7 @@ def _taken(held: dict[int, Any], chosen: list[tuple[int, int]]) -> Iterator[Any]
 
 
 def _cells(column: Any) -> list[Any]:
-    if need("pyarrow.types").is_timestamp(column.type):  # Python's own have no nanoseconds
+    if need("pyarrow.types").is_timestamp(column.type):  # Python's have no nanoseconds
         column = column.cast(need("pyarrow").int64())
     cells: list[Any] = column.to_pylist()
     return cells

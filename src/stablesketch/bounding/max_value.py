@@ -4,13 +4,14 @@ Values are sorted into boxes by their number of binary digits, b = 1, ..., 54. E
 removing up to c pairs changes the counts by at most c in all, and replacing up to c pairs by at most 2c. Discrete
 Laplace noise of scale D/ε on every count, D being that bound, makes the noisy counts ε-private with δ = 0: for counts
 m, m' of neighbours and any z, the ratio of the probabilities of z is the product over boxes of
-exp((|z_b - m'_b| - |z_b - m_b|)/scale) <= exp(Σ|m_b - m'_b|/scale) <= e^ε. What is made of noisy counts costs nothing
-more, and the boxes are public.
+exp((|z_b - m'_b| - |z_b - m_b|)/scale) <= exp(Σ|m_b - m'_b|/scale) <= e^ε. Post-processing of the noisy counts costs
+nothing more, and the boxes are public.
 
-Most of the 54 boxes are empty, and their noise together would drown a small tail. So noisy counts that an empty box
-passes with odds of at most 1 in 100, all boxes together, are taken for empty. M is the largest value of the first box
-at which the counts that are left reach `quantile` of their sum; if none is left, of the box with the largest noisy
-count. Larger values are then clipped to M. A poor choice costs accuracy, never privacy.
+Most of the 54 boxes are empty, and their noise together would drown a small tail. Boxes with small noisy counts are
+therefore treated as empty, up to a limit that any empty box exceeds with probability at most 1 in 100, over all boxes.
+M is the largest value of the first box at which the remaining counts reach `quantile` of their sum; if no box remains,
+of the box with the largest noisy count. Larger values are then clipped to M. A poor choice costs accuracy, never
+privacy.
 """
 
 from __future__ import annotations
@@ -41,11 +42,11 @@ _FALSE_ALARM = 0.01
 @dataclass(frozen=True)
 class AutoMaxValue:
     """Finds max_value in the data, privately, for `share` of ε. It aims at a value that `quantile` of all values do not
-    pass.
+    exceed.
 
-    It counts the values by their number of binary digits, adds noise to the counts, and ignores counts that cannot be
-    told from noise. So in small data, or where large values are few and of many sizes, more than 1 - `quantile` of the
-    values are clipped.
+    It counts the values by their number of binary digits, adds noise to the counts, and ignores counts that are lost in
+    the noise. In small data, or where large values are few and of many sizes, more than 1 - `quantile` of the values
+    are therefore clipped.
     """
 
     share: float = 0.1
@@ -58,8 +59,8 @@ class AutoMaxValue:
 
 
 def least_seen(privacy: Privacy, epsilon: float) -> int:
-    """The noisy count from which on a box is not taken for empty."""
-    # P(X >= k) <= e^{-k/scale} for each of the boxes.
+    """The smallest noisy count at which a box is not treated as empty."""
+    # P(X >= k) <= e^{-k/scale} for each box.
     return math.floor(float(_scale(privacy, epsilon)) * math.log(_BOXES / _FALSE_ALARM)) + 1
 
 
@@ -69,7 +70,7 @@ def _scale(privacy: Privacy, epsilon: float) -> Fraction:
 
 
 def digit_counts(batches: Iterable[Any]) -> DigitCounts:
-    """The numbers of values with 0, 1, ..., 54 binary digits; the values are in the columns v."""
+    """The numbers of values with 0, 1, ..., 54 binary digits. The values are in column v."""
     counts = np.zeros(_BOXES + 1, np.int64)
     for batch in batches:
         values = numbers(batch.column("v"), MAX_WEIGHT, clip=False)
@@ -88,7 +89,7 @@ def chosen_max_value(
 ) -> int:
     """M, ε-private for the relation and the pairs per person of `privacy`, from the result of `digit_counts`.
 
-    `otherwise` is used if no count can be told from noise, instead of the box with the largest.
+    If all counts are lost in the noise, `otherwise` is used instead of the box with the largest count.
     """
     scale = _scale(privacy, epsilon)
     noisy = [int(count) + discrete_laplace.sample(scale, below) for count in counts[1:]]

@@ -1,20 +1,20 @@
 """Bounding what one person contributes, before anything else sees the pairs.
 
-**What it buys.** Of every person at most `groups` groups are kept, and of what is left at most `pairs` pairs. What is
-kept of a person is a function of that person's own pairs and of the secret: it does not depend on anybody else, on the
-order of the rows, or on chance beyond the secret. So if one person's rows are added or removed, however many, the
-bounded stream changes by at most `pairs` pairs, all of that person, in at most `groups` groups: the neighbours of
-`Privacy(relation="add_remove", pairs_per_person=pairs)`. How many pairs are left is private, as whether somebody has
-2 or 2,000 is theirs to hide; so is how many were dropped, which nothing here tells.
+**What it guarantees.** At most `groups` groups of every person are kept, and within these at most `pairs` pairs. What
+is kept of a person is a function of that person's own pairs and of the secret. It does not depend on anyone else, on
+the order of the rows, or on chance beyond the secret. If one person's rows are added or removed, however many, the
+bounded stream therefore changes by at most `pairs` pairs, all of that person, in at most `groups` groups: the
+neighbours of `Privacy(relation="add_remove", pairs_per_person=pairs)`. The number of pairs kept is private, because
+whether somebody has 2 or 2,000 is private; so is the number dropped, which nothing here reveals.
 
-**Which are kept** is drawn under the secret: the groups, then the pairs, of the smallest ranks (ranks.py). Between
-equal ranks the columns decide. Every pair of the groups is as likely to be kept as any other: pairs that are alike in
-key, value and group are counted, and each has a rank of its own. Spark and Beam keep the same rows under the same
-secret: in_one_pass.py.
+**Which are kept** is drawn under the secret: the groups and then the pairs with the smallest ranks (ranks.py). The
+columns break ties. Every pair in the kept groups is as likely to be kept as any other: pairs with the same key, value
+and group are counted, and each has its own rank. Spark and Beam keep the same rows under the same secret:
+in_one_pass.py.
 
-What is kept is stored once, as a table of DuckDB's, since names are counted in it before pairs are read from it. Groups
-are ranked once for each group of a person, not for each row. The ranks are taken in this process, a batch of rows at a
-time: SHA-256 in SQL took three times as long as all the rest.
+What is kept is stored once, as a DuckDB table, because names are counted in it before pairs are read from it. Each
+group of a person is ranked once, not once per row. The ranks are computed in this process, a batch of rows at a time:
+SHA-256 in SQL took three times as long as everything else together.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from ..reading.numpy_arrow import from_numpy, to_numpy
 from ..secret import Secret
 from .ranks import Ranks
 
-_RUN = 1024  # rows that are alike
+_RUN = 1024  # identical rows
 
 
 def bounded(
     duckdb: DuckDB, query: str, columns: Columns, *, pairs: int, groups: int, secret: Secret, source: str = "the data"
 ) -> str:
-    """The pairs of `query` (k0, ..., v, g0, ..., u) that are kept, as SQL."""
+    """The pairs of `query` (k0, ..., v, g0, ..., u) to keep, as SQL."""
     if not 1 <= groups <= 2**31:
         raise ArgumentError("groups_per_person", groups, "must be at least 1", "Pass 1, or a few")
     ranks, marks = Ranks(secret), columns.group_marks
@@ -50,7 +50,7 @@ def bounded(
         theirs = ", ".join(["u", *marks])
         listed = f"select *, rank_of_group({theirs}) as rank from (select distinct {theirs} from alike)"
         used = f"alike semi join ({_first(listed, theirs, groups, marks)}) as chosen using ({theirs})"
-    # In two steps, as a list is in memory as a whole, and somebody may have a hundred million rows that are alike.
+    # In two steps: a list is held in memory as a whole, and somebody may have a hundred million identical rows.
     runs = f"select *, unnest(range(1, copies, {_RUN})) as run from ranked where copies > 1"
     others = f"select *, unnest(range(run, least(run + {_RUN}, copies))) as copy from ({runs})"
     each = f"select {shown}, rank from ranked union all select {shown}, rank_of_copy(rank, copy) from ({others})"
@@ -65,20 +65,19 @@ def bounded(
 
 
 def used_of_each(pairs: int, groups: int | None = None) -> str:
-    """How many rows of each person are used, in words for readers of the result; in how many groups, if there are
-    groups.
+    """How many rows of each person are used, and from how many groups, if there are any; for readers of the result.
 
     >>> used_of_each(1), used_of_each(20, 1)
-    ('At most 1 row of each person is used, drawn at random.', 'At most 20 rows of each person are used, of 1 group, \
+    ('At most 1 row of each person is used, drawn at random.', 'At most 20 rows of each person are used, from 1 group, \
 drawn at random.')
     """
     rows = "1 row of each person is" if pairs == 1 else f"{pairs:,} rows of each person are"
-    within = "" if groups is None else f", of {groups:,} group{'' if groups == 1 else 's'}"
+    within = "" if groups is None else f", from {groups:,} group{'' if groups == 1 else 's'}"
     return f"At most {rows} used{within}, drawn at random."
 
 
 def groups_of_each(groups: int) -> str:
-    """In how many groups a person counts: what is cut from a group that shares its people with others.
+    """In how many groups a person counts. A group loses rows of people it shares with other groups.
 
     >>> groups_of_each(1)
     'Each person counts in 1 group only, drawn at random: their rows in other groups are left out.'

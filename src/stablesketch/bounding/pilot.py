@@ -1,19 +1,19 @@
-"""Choosing how many rows of each person are used: from public knowledge, or privately from the data.
+"""Choosing how many rows of each person to use: from public knowledge, or privately from the data.
 
-**Privately.** People are sorted into boxes by the number of binary digits of how many rows they have. Whatever one
-person did, they are in one box, or in none if they are not there; so adding or removing a person, with all rows,
-changes one count, by 1. Discrete Laplace noise of scale 1/ε on every count makes the counts together ε-private with
-δ = 0: of the probabilities of any noisy counts only the factor of that box differs, by e^{1/scale} = e^ε at most. In a
-composition it has the loss of one number that changes by 1. What is made of noisy counts costs nothing more; how, is in
-max_value.py, which does the same with values: c is 1, 3, 7, ..., and what `quantile` of the people do not pass; 1 if
-there are too few people to be told from noise.
+**Privately.** People are sorted into boxes by the number of binary digits of their row count. Whatever one person did,
+they are in one box, or in none if they are not in the data. Adding or removing a person, with all rows, therefore
+changes one count by 1. Discrete Laplace noise of scale 1/ε on every count makes the counts together ε-private with
+δ = 0: in the probability of any noisy counts only the factor of that box differs, by at most e^{1/scale} = e^ε. In a
+composition this has the loss of one number that changes by 1. Post-processing of the noisy counts costs nothing more.
+It works as in max_value.py, which does the same with values: c is one of 1, 3, 7, ..., the one that `quantile` of the
+people do not exceed; or 1 if so few people are lost in the noise.
 
-A release whose c was found like this is planned after a look at the data. Their costs add up, and a ledger that has
+A release with a c found in this way is planned after a look at the data. Their costs add up, and a ledger that records
 both must be adaptive.
 
-**From public knowledge.** The more rows of a person are used the more noise hides them, and the fewer rows are dropped.
-How dropped rows change the value is not known in advance: their share is used. So the c that is suggested has the
-least hypot(error of the plan, share of rows dropped) among those that are tried: 1, 2, 3, 4, 6, 8, 12, ...
+**From public knowledge.** The more rows of a person are used, the more noise must hide them, and the fewer rows are
+dropped. How dropped rows change the value is not known in advance, so their share stands in for it: the suggested c has
+the smallest hypot(error of the plan, share of rows dropped) among those tried: 1, 2, 3, 4, 6, 8, 12, ...
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ from ..privacy import Privacy
 from .max_value import DigitCounts, chosen_max_value
 
 Spread = Literal["same", "geometric", "heavy"]
-_ANY_DELTA = 1e-9  # which counts do not take
+_ANY_DELTA = 1e-9  # not used by the counts
 
 
 def chosen_pairs_per_person(
     counts: DigitCounts, epsilon: float, quantile: float, below: Callable[[int], int] = secrets.randbelow
 ) -> int:
-    """c, ε-private for everything that one person did. `counts` are the numbers of people by the binary digits of their
-    rows.
+    """c, ε-private for everything one person did. `counts` are the numbers of people by the binary digits of their row
+    counts.
     """
     return chosen_max_value(counts, Privacy(epsilon, _ANY_DELTA), epsilon, quantile, below, otherwise=1)
 
 
 @dataclass(frozen=True)
 class People:
-    """The number of people, and of their rows: on average, and how they are spread.
+    """The number of people, their average number of rows, and how rows are spread over people.
 
     same: all have about as many. geometric: P(more than k rows) = (1 - 1/rows)^k. heavy: P(k rows or more) = k^-s, with
     s such that the average is right.
@@ -66,7 +66,7 @@ class People:
             )
 
     def used(self, pairs_per_person: int) -> float:
-        """The share of all rows that is used: E min(rows of a person, c) over the average."""
+        """The share of all rows that are used: E min(rows of a person, c) divided by the average."""
         c, rows = pairs_per_person, self.rows
         if self.spread == "same" or rows == 1.0:
             return min(1.0, c / rows)
@@ -75,13 +75,13 @@ class People:
         return min(1.0, _powers(_exponent(rows), c) / rows)
 
     def error(self, plan: Plan) -> float:
-        """The error of the plan, including noise, if this many rows are used, on the worst stream of that length."""
+        """The error of the plan, noise included, with this many rows used, on the worst stream of that length."""
         pairs = self.people * self.rows * self.used(plan.privacy.pairs_per_person)
         way = mechanism_of(plan)
         return math.hypot(0.0 if way.exact else plan.error, way.noise_at(plan, pairs))
 
     def score(self, plan: Plan) -> float:
-        """The score to minimise: the error, and the share of rows that is dropped."""
+        """The score to minimise: from the error and the share of rows dropped."""
         return math.hypot(self.error(plan), 1.0 - self.used(plan.privacy.pairs_per_person))
 
 
@@ -89,7 +89,7 @@ _SUMMED = 1_000
 
 
 def _powers(s: float, most: int) -> float:
-    """The sum of k^-s for k from 1 to `most`; beyond a thousand by the integral, and half of either end."""
+    """The sum of k^-s for k from 1 to `most`; beyond a thousand, the integral plus half of each end."""
     total = math.fsum(float(k) ** -s for k in range(1, min(most, _SUMMED) + 1))
     if most <= _SUMMED:
         return total

@@ -1,11 +1,11 @@
-"""Whole keys: every key once, with its whole total, which is what unit="key" promises; in the SQL of DuckDB.
+"""Whole keys, in DuckDB's SQL: every key once, with its total, as unit="key" promises.
 
 The other engines do the same where the data are: engines/spark/shuffled.py, engines/beam/whole_keys.py.
 
-With unit="key" everything that a key has is protected, and neighbours differ in one key, whatever its pairs. So the
-pairs of a key become one pair whose value is their total, before anything else sees them. A total above the promised
+With unit="key" everything a key has is protected, and neighbours differ in one key, whatever its pairs. Before anything
+else sees them, the pairs of a key therefore become one pair whose value is their total. A total above the promised
 `max_value` is refused or, if values are clipped, counts as `max_value`. Totals above 2^53, which no pair can have, are
-clipped to it: they are above every `max_value`, so they can occur only where values are clipped in any case.
+clipped to it: they exceed every `max_value`, so they occur only where values are clipped anyway.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..sketch.columns import MAX_WEIGHT
 
 
 def added_up(duckdb: DuckDB, query: str, columns: Columns, largest: int | None, source: str) -> str:
-    """The pairs of `query` (k0, ..., v, g0, ...) added up by key, as SQL. DuckDB spills if they are many."""
+    """The pairs of `query` (k0, ..., v, g0, ...) added up by key, as SQL. If there are many, DuckDB spills to disk."""
     keys = ", ".join(columns.key_marks)
     names = "".join(f", {name}" for name in columns.group_marks)
     summed = "sum(v)" if columns.value is not None else "count(*)"

@@ -15,7 +15,7 @@ __all__ = ["main"]
 def main() -> None:
     """What the command `stablesketch` runs, and `python -m stablesketch`."""
     if sys.argv[1:] in (["--version"], ["-V"]):  # at once, before any library is loaded
-        with contextlib.suppress(OSError):  # nobody reads it
+        with contextlib.suppress(OSError):  # the reader is gone
             os.write(1, f"stablesketch {__version__}\n".encode())
         return
     try:
@@ -34,7 +34,7 @@ def main() -> None:
     stop_cleanly()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # ε on a terminal that has none must not be an error
+            stream.reconfigure(errors="backslashreplace")  # a terminal that cannot show ε must not cause an error
     sys.exit(run())
 
 

@@ -26,7 +26,7 @@ from .screen import drop, note, rendered, tell
 from .signals import finishing, name_of, stopped_by
 from .with_examples import WithExamples
 
-_HELP = "\n\n".join((  # each in one line, which the terminal breaks
+_HELP = "\n\n".join((  # one line each: the terminal breaks it
     "How varied is a stream? One private number, its uncertainty and its price.",
     "[bold]stablesketch release[/] events.csv --key app --epsilon 1 --delta 1e-9",
     "[bold]stablesketch demo[/] shows all of it in seconds.",
@@ -36,22 +36,22 @@ _HELP = "\n\n".join((  # each in one line, which the terminal breaks
 ))  # fmt: skip
 
 _COMMANDS = {
-    "demo": "The words of Python's own standard library: a private release, its report, sketches, exact numbers.",
-    "release": "One private number from data, or one for each group, with its uncertainty and its price.",
-    "monitor": "Private numbers of a live stream: one release for each window of time.",
-    "plan": "Size, price and error of a release, from public numbers alone.",
-    "pilot": "How many rows of each person to use (--pairs-per-person): from public knowledge, or privately.",
-    "exact": "The exact statistic, which is [bold]not private[/]: for tests, and for data that are public.",
-    "sketch": "Collect the pairs of files into a sketch that can be stored, merged and released.",
+    "demo": "Try it on the words of Python's standard library: a private release, its report, and exact numbers.",
+    "release": "Release one private number, or one per group, with its uncertainty and its price.",
+    "monitor": "Release private numbers from a live stream, one for each window of time.",
+    "plan": "Show the size, price and error of a release, from public numbers alone.",
+    "pilot": "Choose how many rows of each person to use (--pairs-per-person), from public knowledge or privately.",
+    "exact": "Compute the exact statistic, which is [bold]not private[/]: for tests and for public data.",
+    "sketch": "Collect data into a sketch that can be stored, merged and released.",
     "merge": "Merge the sketches of several shards. No secret is needed.",
-    "inspect": "Show the plan of a sketch and its shards. Nothing of the data is shown.",
+    "inspect": "Show the plan and the shards of a sketch, and nothing about the data.",
     "audit": "Release neighbouring data sets many times and test whether they differ by more than the plan claims.",
     "ledger": "Keep a budget for all releases of the same data.",
-    "secret": "Make a secret that shards share.",
-    "paper": "The figures and theorems of the paper, reproduced and corrected: SVG, PNG, CSV and a report.",
-    "help": "Show the help of a command: stablesketch help release.",
+    "secret": "Create a secret for shards to share.",
+    "paper": "Reproduce the figures and theorems of the paper, with corrections: SVG, PNG, CSV and a report.",
+    "help": "Show help for a command: stablesketch help release.",
 }
-"""What each is for. A command is in the module of its name: a function, or an `app` with commands of its own."""
+"""What each command does. Its module has the same name and holds a function, or an `app` with its own commands."""
 
 
 _COMPLETE = "_STABLESKETCH_COMPLETE"  # set by the shell when it wants to complete a command
@@ -72,7 +72,7 @@ def _main(
 
 
 def program(only: str | None = None) -> typer.Typer:
-    """All commands, with the options of all statistics that are registered by now.
+    """All commands, with the options of all statistics registered so far.
 
     With `only`, all other commands are listed by name alone, so that their libraries are not loaded.
     """
@@ -115,7 +115,7 @@ def _add(app: typer.Typer, name: str, about: str) -> None:
 
 
 def _asked_command(arguments: Sequence[str]) -> str | None:
-    """The command that was typed, "" for none; None if the shell completes a command line."""
+    """The command typed, or "" if there is none; None if the shell is completing a command line."""
     if _COMPLETE in os.environ:
         return None
     return next((each for each in arguments if not each.startswith("-")), "")
@@ -131,7 +131,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
             )
         payment.caught.clear()  # the command is at its end
         if arguments is None and payment.releases:
-            payment.keep()  # a process with nothing left to do: there is nothing to stop any more
+            payment.keep()  # the process has nothing left to do, so there is nothing left to stop
         return code
 
 
@@ -161,7 +161,7 @@ def _code(arguments: Sequence[str] | None, payment: Payment) -> int:
         if not payment.paid:  # what was paid for is out already, and flushed
             sys.stdout.flush()
         if code == Exit.STOPPED:
-            raise KeyboardInterrupt  # which typer took for an exit code
+            raise KeyboardInterrupt  # typer turned it into an exit code
         return int(code) if isinstance(code, int) else Exit.DONE
     except (KeyboardInterrupt, typer.Abort):
         if payment.paid:
@@ -175,10 +175,10 @@ def _code(arguments: Sequence[str] | None, payment: Payment) -> int:
         _say(in_options(error.wording) + (f" {_lost(payment)}" if payment.paid else ""))
         return Exit.NOT_STORED if payment.paid else exit_code(error)
     except BrokenPipeError:
-        drop(sys.stdout)  # the reader of a pipe has left
+        drop(sys.stdout)  # the reader of the pipe is gone
         return Exit.DONE
     except SystemExit as leave:
-        # rich raises it when the reader of a pipe has left, and the shell's completion when it ends.
+        # Raised by rich when the reader of a pipe is gone, and by shell completion when it ends.
         return Exit.DONE if _COMPLETE not in os.environ else int(leave.code or 0)
     except Exception as error:
         if hasattr(error, "exit_code") and hasattr(error, "format_message"):  # a wrong command
@@ -199,7 +199,7 @@ _NO_NUMBER = "Input should be a valid number, unable to parse string as a number
 
 
 def _plain(message: str) -> str:
-    """The message without what click, typer and pydantic add, and in words of our own."""
+    """The message in our own words, without what click, typer and pydantic add."""
     said = message.removeprefix("Invalid value: ").replace(": Value error, ", ": ")
     return said.replace(_NO_NUMBER, "must be a number. Write 0.5 or 1e-9, for example.")
 
@@ -236,7 +236,7 @@ _WITH_A_FILE = {
 
 
 def _way_for_a_file(error: Any) -> str:
-    """The command to type, if a file was typed in place of one."""
+    """The command to type, if the user typed a file instead of a command."""
     found, context = (
         re.fullmatch(r"No such command '(.+[./].*)'\.", error.format_message()),
         getattr(error, "ctx", None),

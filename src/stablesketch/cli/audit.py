@@ -18,7 +18,7 @@ from .screen import print_text
 def audit(
     plan: Annotated[Path, typer.Argument(help="A plan: stablesketch plan ... -o plan.json.")],
     trials: Annotated[
-        int, typer.Option(help="Releases of each of the two worst neighbours; other neighbours share half as many.")
+        int, typer.Option(help="Releases of each of the two worst neighbours; all others together get half as many.")
     ] = 3_000,
     confidence: Annotated[float, typer.Option(help="A sound plan passes with at least this probability.")] = 0.99,
     json: options.Json = False,

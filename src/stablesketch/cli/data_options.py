@@ -44,11 +44,11 @@ _FILES = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="[FILES]...",
-        help="Parquet, CSV or JSON files, patterns in quotes, - for standard input, or a database with --sql.",
+        help="Parquet, CSV or JSON files, quoted patterns, - for standard input, or a database with --sql.",
         show_default=False,
     ),
 ]
-_SQL = Annotated[str | None, options.in_data(help="Read a query: select app, n from 'events/*.parquet'.")]
+_SQL = Annotated[str | None, options.in_data(help="Read the result of a query: select app, n from 'events/*.parquet'.")]
 _FORMAT = Annotated[
     str | None,
     options.in_data(help="parquet, csv, tsv, json, lines, arrow or orc (default: recognised from the first bytes)."),

@@ -1,8 +1,8 @@
 """From a paid release to the user's screen and files: shown first, then stored, then drawn.
 
-A failure here cannot be repaired by asking again: that would cost the price again. So the value is shown before
-anything else is tried, and each output is tried by itself. If one fails, the others are still written, the missing one
-is named, and the exit code is that of "released, not stored".
+Asking again cannot repair a failure here, because it would cost the same price again. The value is therefore shown
+before anything else is tried, and each output is tried by itself. If one fails, the others are still written, the
+message names the missing one, and the exit code means "released, not stored".
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def need_standard_output(output: Path | None) -> None:
 
 
 class Delivery:
-    """One release on its way out. `json` is all of it in one line; the steps may fail, and say so at the `end`."""
+    """One release on its way out. `json` is all of it on one line. Steps may fail; `end` reports what did."""
 
     def __init__(self, json: str, payment: Payment) -> None:
         self._json = json

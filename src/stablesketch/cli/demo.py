@@ -6,7 +6,7 @@ import typer
 
 
 def demo() -> None:
-    """The words of Python's own standard library: a private release, its report, sketches, exact numbers."""
+    """Try it on the words of Python's standard library: a private release, its report, and exact numbers."""
     from ..demo import main
 
     raise typer.Exit(main())

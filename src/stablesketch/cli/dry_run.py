@@ -83,7 +83,7 @@ def _show_noise(question: Question) -> None:
 
 
 def caution_in_words(question: Question) -> list[str]:
-    """What to know before groups are compared, and what to ask for instead if there is something."""
+    """What to know before comparing groups, and what to ask for instead, if anything."""
     if not question.caution:
         return []
     instead = question.statistic.comparable
@@ -92,7 +92,7 @@ def caution_in_words(question: Question) -> list[str]:
 
 
 def shares_in_words(question: Question, shares: tuple[Share, ...], epsilon: float) -> list[str]:
-    """How the price is divided, beyond the values themselves; `epsilon` is what the shares cost together."""
+    """How the price is divided among the parts of a release. Together, the shares cost `epsilon`."""
     privacy, found = question.privacy, []
     if len(shares) > 1:
         divided = in_words(shares, epsilon, grouped=bool(question.columns.by))
@@ -102,8 +102,8 @@ def shares_in_words(question: Question, shares: tuple[Share, ...], epsilon: floa
         found.append(
             f"the maximum value is chosen so that about {question.auto_max_value.quantile:.0%} of the values "
             "are within it. "
-            f"Fewer than about {least:,} values between two powers of two cannot be told from noise, so more may be "
-            "clipped in small data"
+            f"Fewer than about {least:,} values between two powers of two are lost in the noise, so small data may "
+            "have more of them clipped"
         )
     return found + (_in_less_memory(question) + _in_several(question) if question.columns.by else [])
 

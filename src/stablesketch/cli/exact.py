@@ -34,16 +34,16 @@ def exact(
     by: options.By = None,
     person: Annotated[
         str | None,
-        options.in_data(help="The column of people: shows what using only some rows of each does to the value."),
+        options.in_data(help="The column of people: shows how using only some rows of each changes the value."),
     ] = None,
     pairs_per_person: options.PairsUsed = None,
-    groups_per_person: Annotated[int, options.in_privacy(help="Maximum number of groups of one person.")] = 1,
+    groups_per_person: Annotated[int, options.in_privacy(help="Maximum number of groups per person.")] = 1,
     read: Data,
     wide: options.Wide = False,
     on_bad: options.OnBad = "error",
     json: options.Json = False,
 ) -> None:
-    """The exact statistic; with --person, also with people bounded."""
+    """The exact statistic; with --person, also from a bounded number of rows of each."""
     how = read.as_input(wide=wide)
     if person is None and (pairs_per_person is not None or groups_per_person != 1):
         raise typer.BadParameter(

@@ -34,7 +34,7 @@ class Exit(IntEnum):
     USAGE = 2  # the command itself is wrong
     DATA = 3  # the data cannot be read, or are not what was promised
     REFUSED = 4  # the guarantee cannot be given: infeasible, too short, over the budget, already released
-    FILE = 5  # a secret, sketch, plan or ledger file is missing, damaged, or does not fit
+    FILE = 5  # a secret, sketch, plan or ledger file is missing, damaged, or does not match
     REFUTED = 6  # an audit refuted the claim
     NOT_STORED = 7  # released and paid for, but not all that was asked for could be shown or stored
     STOPPED = 130  # by Ctrl-C, before anything was paid; other signals have 128 + their number

@@ -9,7 +9,7 @@ from ..wording import Mention, spelt
 if TYPE_CHECKING:
     from ..statistic import Statistic
 
-# Python arguments that are options of the same name; those of statistics come on top.
+# Python arguments with an option of the same name. The options of statistics are added to these.
 OPTIONS = {
     "alert_below", "alert_drop", "alert_out", "alert_run", "alert_url", "also", "budget_per", "by", "clip",
     "confidence", "delimiter", "delta", "demo", "entries_per_key", "epsilon", "error", "every", "expected",

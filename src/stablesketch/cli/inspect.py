@@ -19,7 +19,7 @@ def inspect(
     file: Annotated[Path, typer.Argument(help="A sketch, or a plan.")],
     json: options.Json = False,
 ) -> None:
-    """Show the plan of a sketch and its shards. Nothing of the data is shown."""
+    """Show the plan and the shards of a sketch, and nothing about the data."""
     if not is_blob(str(file)):
         chosen = options.read_plan(file)
         print_text(chosen.to_json()) if json else print_text(str(chosen))

@@ -1,7 +1,7 @@
 """The files of a release or a plan besides its numbers: a picture, and a page that explains it.
 
-A release is spent whether or not its picture can be drawn. So files are opened, and room on the disk is reserved,
-before anything is spent, and the numbers are shown before anything is drawn (deliver.py).
+The budget is spent whether or not a picture can be drawn. Files are therefore opened, and disk space reserved, before
+anything is spent, and the numbers are shown before anything is drawn (deliver.py).
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from ..report import check_registry_path
 from .screen import note, write_new
 
 _CHECKS = {"plot": check_picture_path, "report": check_page_path, "registry": check_registry_path}
-_ROOM = 1 << 20  # bytes for each file: more than a page with a picture takes, and a table of some thousand groups
+_ROOM = 1 << 20  # bytes per file: enough for a page with a picture, or a table of several thousand groups
 
 
 def check_new(**paths: Path | None) -> None:
-    """Refuses names that cannot be written, before anything is spent: of plot, report, registry and output."""
+    """Refuses files that cannot be written (plot, report, registry, output), before anything is spent."""
     given = {name: path for name, path in paths.items() if path is not None}
     for name, path in given.items():
         try:
             exists = path.exists() or path.is_symlink()
-        except OSError as error:  # a name that is too long, a folder one may not look into
+        except OSError as error:  # the name is too long, or the folder may not be read
             raise _unwritable(name, path, error) from None
         if exists:
             raise ArgumentError(name, str(path), "must be a new file", "This one already exists: choose another name")

@@ -22,7 +22,7 @@ app = typer.Typer(no_args_is_help=True, help="Keep a budget for all releases of 
 
 _SHOWN = 20
 
-LedgerArgument = Annotated[Path, typer.Argument(help="The file of the ledger.")]
+LedgerArgument = Annotated[Path, typer.Argument(help="The ledger file.")]
 
 
 @app.command("new")
@@ -34,15 +34,15 @@ def new(
     ] = 1e-6,
     per: Annotated[Per | None, typer.Option(help="Renew the budget each calendar period (UTC).")] = None,
     relation: options.Relation = None,
-    pairs_per_person: Annotated[int | None, typer.Option(help="Maximum number of pairs of one person.")] = None,
+    pairs_per_person: Annotated[int | None, typer.Option(help="Maximum number of pairs per person.")] = None,
     people: Annotated[
-        bool, typer.Option("--people", help="For releases with --person, which protect everything that one person did.")
+        bool, typer.Option("--people", help="For releases with --person, which protect everything one person did.")
     ] = False,
     adaptive: Annotated[
         bool, typer.Option("--adaptive", help="Allow plans that are chosen after looking at earlier values.")
     ] = False,
 ) -> None:
-    """Makes a ledger. Then pass it to every release: --ledger budget.db."""
+    """Create a ledger. Then pass it to every release: --ledger budget.db."""
     if file.exists() and (not file.is_file() or file.stat().st_size):  # an empty one is left by Ctrl-C
         raise typer.BadParameter(f"{file} already exists. To see it: stablesketch ledger show {file}")
     if people and relation == "replace":
@@ -69,7 +69,7 @@ def show(
     plan: Annotated[Path | None, typer.Option(help="Forecast releases of this plan instead of the last one.")] = None,
     json: options.Json = False,
 ) -> None:
-    """The budget, what is left, how many more releases fit, and what was spent on what."""
+    """Show the budget, what is left of it, how many more releases fit, and what each release cost."""
     ledger = options.open_ledger(file)
     records = list(ledger.records())
     more = ledger.forecast(None if plan is None else options.read_plan(plan))
@@ -137,11 +137,11 @@ def verify(
     head: Annotated[
         str | None,
         typer.Option(
-            help="A head kept from an earlier ledger show: checks that all that was recorded then is still there."
+            help="A head kept from an earlier ledger show: check that everything recorded then is still there."
         ),
     ] = None,
 ) -> None:
-    """Checks every record, and with --head that the file was not rolled back, replaced or rewritten since."""
+    """Check every record; with --head, also that the file was not rolled back, replaced or rewritten since."""
     ledger = options.open_ledger(file)
     try:
         ledger.verify(since=head)
@@ -165,7 +165,7 @@ def plan(
     fit: Annotated[bool, typer.Option("--fit", help="Instead, find the ε at which this many releases fit.")] = False,
     output: options.Output = None,
 ) -> None:
-    """What releases by a plan would cost, and whether they fit; with --fit, the plan that fits so often."""
+    """Show what releases by a plan would cost and whether they fit; with --fit, find a plan that fits."""
     ledger, chosen = options.open_ledger(file), options.read_plan(plan)
     if not fit:
         if output is not None:
@@ -185,7 +185,7 @@ def export(
     file: LedgerArgument,
     output: Annotated[Path, typer.Option("--output", "-o", help="The new file, .csv or .json.")],
 ) -> None:
-    """Everything that was recorded, as CSV or JSON."""
+    """Write everything that was recorded, as CSV or JSON."""
     ledger = options.open_ledger(file)
     if output.suffix not in (".csv", ".json"):
         raise typer.BadParameter(f"--output must end in .csv or .json, got {str(output)!r}.")
@@ -195,7 +195,7 @@ def export(
 
 @app.command("value")
 def value(file: LedgerArgument, number: Annotated[int, typer.Argument(help="The number of the release.")]) -> None:
-    """What was released by one of the records, as JSON: for a value that got lost on its way to you."""
+    """Show the value of a recorded release, as JSON, in case it got lost on its way to you."""
     published = options.open_ledger(file).published(number)
     if published is None:
         raise typer.BadParameter(

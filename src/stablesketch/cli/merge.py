@@ -15,7 +15,7 @@ from .screen import note, write_new
 
 
 def merge(
-    files: Annotated[list[Path], typer.Argument(help="Sketches of the same plan and secret.")],
+    files: Annotated[list[Path], typer.Argument(help="Sketches made with the same plan and secret.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The new file.")],
 ) -> None:
     """Merge the sketches of several shards. No secret is needed."""
@@ -25,7 +25,7 @@ def merge(
     except BlobError:
         for path, blob in zip(files, blobs, strict=True):
             with of_file(path):
-                decode(blob)  # which of them it is
+                decode(blob)  # to name the damaged one
         raise
     write_new(output, content)
     note(f"written to {output}, {len(content):,} bytes, {len(files)} sketches")

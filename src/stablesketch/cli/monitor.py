@@ -89,7 +89,7 @@ def monitor(
     alert_run: own.AlertRun = None,
     alert_url: own.AlertUrl = None,
 ) -> int:
-    """Private numbers of a live stream: one release for each window of time."""
+    """Release private numbers from a live stream, one for each window of time."""
     day = PlayedDay() if demo else None
     if day is not None:
         check_demo(
@@ -102,7 +102,9 @@ def monitor(
         listen = "127.0.0.1:0" if listen is None else listen
         alert_drop = DROP if alert_below is None and alert_drop is None else alert_drop
     elif source is None:
-        raise typer.BadParameter("the source is missing. Pass a file, or - for standard input; to look first, --demo.")
+        raise typer.BadParameter(
+            "the source is missing. Pass a file, or - for standard input. To try it first, use --demo."
+        )
     else:
         read = LineFields.of(
             format=format, preset=preset, key=tuple(options.listed(key)), time=time, time_unit=time_unit, value=value,
@@ -136,8 +138,8 @@ def _check_replayed(stream: LineSource, since: str | None) -> None:
         raise typer.BadParameter("--follow is for a file that is being written. Leave it out.")
     if stream.day is None and not stream.piped and not stream.follow and since is None:
         raise typer.BadParameter(
-            "a file that is not followed is replayed, and needs --time, --from and --until: which windows there are "
-            "must not depend on its rows. To wait for more rows, add --follow."
+            "without --follow a file is replayed, which needs --time, --from and --until: the windows must not depend "
+            "on the rows. To wait for more rows, add --follow."
         )
 
 
@@ -146,7 +148,7 @@ def _waiting(lateness: str | None, read: LineFields, since: str | None) -> str:
     none_is_late = read.time is None or since is not None
     if lateness is not None and none_is_late:
         why = "without --time no row is late" if read.time is None else "a replay waits for all rows"
-        raise typer.BadParameter(f"--lateness has no use: {why}. Leave it out.")
+        raise typer.BadParameter(f"--lateness has no effect here: {why}. Leave it out.")
     return lateness or ("0s" if none_is_late else "10s")
 
 
@@ -162,7 +164,7 @@ def _statistic(text: str) -> Statistic:
 
 
 def _ledger(path: Path | None, per: str | None, watch: Watch) -> Ledger | None:
-    """The ledger that windows pay from, which must be for what they protect, and renew as is asked for."""
+    """The ledger that windows pay from. It must protect what they protect, and renew as asked."""
     people = watch.protect != "event"
     if path is None:
         if per is not None:
@@ -174,7 +176,7 @@ def _ledger(path: Path | None, per: str | None, watch: Watch) -> Ledger | None:
     found = options.open_ledger(path)
     if per is not None and found.per != per:
         renews = "does not renew" if found.per is None else f"renews each {found.per}"
-        raise LedgerMismatch(f"the budget of {path} {renews}, and --budget-per is {per}. Create another ledger: {made}")
+        raise LedgerMismatch(f"the budget of {path} {renews}, but --budget-per is {per}. Create another ledger: {made}")
     for plan in watch.plans:
-        found.would_fit(Ask.of_plan(plan, person=people))  # refuses another unit now, and not after the first window
+        found.would_fit(Ask.of_plan(plan, person=people))  # refuses another unit now, not after the first window
     return found

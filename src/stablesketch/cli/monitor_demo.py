@@ -18,7 +18,7 @@ def check_demo(given: Mapping[str, object]) -> None:
 
 
 def not_shown(number: int, text: str) -> None:
-    """A record of the demo: the page shows all of them, and the terminal alerts alone."""
+    """Discards a record: in the demo the page shows records, and the terminal shows only alerts."""
 
 
 def open_page(address: str) -> None:

@@ -28,10 +28,10 @@ def promise(watch: Watch, ledger: Ledger | None, *, piped: bool, goes_on: bool) 
     if watch.on_bad == "error":
         said += ". A line that cannot be used ends the monitor (--on-bad error), and everybody can see that it ended"
     if piped and watch.fields.time is None:
-        said += ". Every line must come through the pipe once, also after a restart: use tail -n 0 -F"
+        said += ". Every line must come through the pipe exactly once, even after a restart: use tail -n 0 -F"
     if watch.windows.span is None:
         said += ". Counting "
-        said += "goes on where it stopped" if goes_on else "begins with the next whole window"
+        said += "continues where it stopped" if goes_on else "begins with the next whole window"
     return said
 
 

@@ -29,34 +29,37 @@ Until = Annotated[str | None, in_windows("--until", help="Replay: end of the las
 Follow = Annotated[bool, in_data("--follow", help="Wait for more lines, through rotation and truncation of the file.")]
 PresetUsed = Annotated[
     PresetName | None,
-    in_data(help="Use the field names that this collector writes."),
+    in_data(help="Use the field names of this program's logs."),
 ]
 Time = Annotated[
     str | None,
-    in_data(help="The field of times, since 1970 or RFC 3339; arrival: when the line was read (default)."),
+    in_data(help="The time field: a number since 1970, or RFC 3339. Default: arrival, when a line is read."),
 ]
-UnitOfTimes = Annotated[TimeUnit | None, in_data(help="Unit of times that are numbers (default: s).")]
+UnitOfTimes = Annotated[TimeUnit | None, in_data(help="Unit of numeric times (default: s).")]
 MaxValue = Annotated[int | None, in_privacy(parser=count, metavar="N", help="Maximum value of a row.")]
 FormatOfLines = Annotated[
     LineFormat | None,
-    in_data(help="The format of lines, if neither preset nor file suffix determines it."),
+    in_data(help="Format of the lines, if neither --preset nor the file suffix determines it."),
 ]
-Fields = Annotated[str | None, in_data(help="The columns of CSV or TSV without a header, separated by commas.")]
+Fields = Annotated[str | None, in_data(help="Column names of CSV or TSV without a header, separated by commas.")]
 Epsilon = Annotated[float | None, in_privacy(help="Maximum ε of a window (default: 1 with --protect event).")]
 Delta = Annotated[float | None, in_privacy(help="Maximum δ of a window (default: 1e-9 with --protect event).")]
 Protected = Annotated[
     Protect,
-    in_privacy(help="Single rows, over all windows; or people in each window, whose ε each window spends."),
+    in_privacy(
+        help="event: each row, across all windows. person-window: each person within a window; every window costs "
+        "them ε again."
+    ),
 ]
-Person = Annotated[str | None, in_privacy(help="The field of people, with --protect person-window.")]
+Person = Annotated[str | None, in_privacy(help="The field that identifies a person, with --protect person-window.")]
 PairsPerPerson = Annotated[
     int | None,
     in_privacy(parser=count, metavar="N", help="How many rows of one person a window counts (default 1)."),
 ]
 LedgerFile = Annotated[
-    Path | None, in_privacy(help="Pay every window from this ledger; none is released once it is spent.")
+    Path | None, in_privacy(help="Pay for every window from this ledger; once it is spent, releases end.")
 ]
-BudgetPer = Annotated[Per | None, in_privacy(help="Require that the budget of --ledger renews by this period (UTC).")]
+BudgetPer = Annotated[Per | None, in_privacy(help="Require a --ledger whose budget renews every such period (UTC).")]
 Mechanism = Annotated[Literal["sketch", "exact"], in_size(help="exact holds all keys of a window.")]
 Confidence = Annotated[float, in_size(help="Confidence level.")]
 State = Annotated[
@@ -78,10 +81,10 @@ ListenPrivate = Annotated[
     in_shown(metavar="ADDRESS:PORT", help="Serve exact counts of rows, which are not private; loopback only."),
 ]
 Textfile = Annotated[
-    Path | None, in_shown(metavar="FILE.prom", help="Keep released values in a file for node_exporter.")
+    Path | None, in_shown(metavar="FILE.prom", help="Write released values to a file for node_exporter.")
 ]
 AlertBelow = Annotated[
-    float | None, in_alerts(help="Alert if the released value is below this; of --statistic, not of --also.")
+    float | None, in_alerts(help="Alert if the released value of --statistic (not of --also) is below this.")
 ]
 AlertDrop = Annotated[
     float | None,
@@ -96,7 +99,7 @@ AlertUrl = Annotated[
     in_alerts(
         metavar="URL",
         envvar="STABLESKETCH_ALERT_URL",
-        help="POST the JSON of each alert to this webhook. A token "
-        "in it is safer in the environment than in the list of processes.",
+        help="POST the JSON of each alert to this webhook. If it contains a token, use the environment variable: "
+        "other users can see a command line.",
     ),
 ]

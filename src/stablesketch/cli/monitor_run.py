@@ -46,7 +46,7 @@ class LineSource:
 
     @property
     def place(self) -> str:
-        """By which a state knows it again."""
+        """The name by which a state recognises this source."""
         return self.source if self.piped else os.path.abspath(self.source)
 
     def blocks(self, clock: Clock, position: Any, seen: int | None) -> Iterator[Block]:
@@ -59,7 +59,7 @@ class LineSource:
 
 @dataclass(frozen=True)
 class Alerting:
-    """What is an alert, and who is told."""
+    """What counts as an alert, and where alerts go."""
 
     below: float | None
     drop: float | None
@@ -70,7 +70,7 @@ class Alerting:
     def of(
         cls, below: float | None, drop: float | None, file: Path | None, run: str | None, url: str | None
     ) -> Alerting:
-        """As it is typed; on the terminal every alert is said."""
+        """From the options. The terminal shows every alert."""
         messengers: list[Messenger] = [lambda alert: note(in_words(alert))]
         if file is not None:
             messengers.append(json_lines(file))
@@ -83,7 +83,7 @@ class Alerting:
         return cls(below, drop, Judge(below, drop), messengers)
 
     def judge_of_page(self) -> Judge:
-        """The page marks drops also where nobody is told of them."""
+        """The page marks drops even if nobody is alerted."""
         return Judge(self.below, DROP if self.drop is None else self.drop)
 
 
@@ -91,7 +91,7 @@ def run(
     watch: Watch, stream: LineSource, sink: Sink, alerting: Alerting, outputs: Outputs, state: Path | None,
     ledger: Ledger | None,
 ) -> None:  # fmt: skip
-    """Until the stream ends or a signal comes; whatever happens, outputs and state are closed."""
+    """Runs until the stream ends or a signal arrives. Outputs and state are always closed."""
     try:
         paid_from = "" if ledger is None else str(ledger.path)
         held = MonitorState(state, watch.to_json(stream.place, follow=stream.follow, ledger=paid_from))
@@ -121,9 +121,9 @@ def run(
         running.run()
         if running.stopped:
             note(
-                "stopped. Windows that were open are lost: there is no --state"
+                "stopped. Open windows are lost, because there is no --state"
                 if state is None
-                else "stopped. The same command goes on from --state"
+                else "stopped. To continue from --state, run the same command again"
             )
     finally:
         outputs.close()
@@ -134,7 +134,7 @@ def run(
 
 
 def _stopping(running: Monitor) -> dict[int, Any]:
-    """Signals end it between two blocks, at a checkpoint. Returns what they did before, to be put back at the end."""
+    """Makes signals end it between two blocks, at a checkpoint. Returns the old handlers, to restore at the end."""
     kinds = [getattr(signal, name, None) for name in ("SIGINT", "SIGTERM", "SIGHUP")]
     return {
         kind: signal.signal(kind, lambda *_: running.stop())

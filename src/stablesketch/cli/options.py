@@ -44,15 +44,17 @@ def max_value_or_auto(text: str | int) -> int | str:
     return "auto" if text == "auto" else count(text)
 
 
-Key = Annotated[str | None, in_data("--key", help="The column of keys; several, separated by commas, are one key.")]
-Value = Annotated[str | None, in_data(help="The column of values, whole numbers; without it every pair counts 1.")]
-By = Annotated[str | None, in_data(help="One number for each group: the column(s) that name the group.")]
-Delimiter = Annotated[str | None, in_data(help="Field separator of CSV (default: found from the header).")]
+Key = Annotated[
+    str | None, in_data("--key", help="The key column. Several columns, separated by commas, form one key.")
+]
+Value = Annotated[str | None, in_data(help="The column of values (whole numbers). Without it, every pair counts 1.")]
+By = Annotated[str | None, in_data(help="One number per group: the column or columns that name the group.")]
+Delimiter = Annotated[str | None, in_data(help="CSV field separator (default: detected from the header).")]
 Wide = Annotated[
     bool,
     in_data(
         "--wide",
-        help="Each row is a sample and each column a key, such as a species, unless --by or --person names it.",
+        help="Each row is a sample, and each column that --by or --person does not name is a key, such as a species.",
     ),
 ]
 OnBad = Annotated[Literal["error", "skip"], in_data(help="What to do with invalid rows: error or skip.")]
@@ -60,18 +62,19 @@ Clip = Annotated[bool, in_data("--clip", help="Clip values above --max-value ins
 Unit = Annotated[
     Literal["pair", "key", "individual"] | None,
     in_privacy(
-        help="What is protected: pairs; whole keys, if every key is one person, as for atkinson and "
-        "generalised_entropy; or individuals, if a value is a number of them (default with --wide)."
+        help="What is protected: a pair; a whole key, if each key is one person (as for atkinson and "
+        "generalised_entropy); or an individual, if values count individuals (default with --wide)."
     ),
 ]
-Epsilon = Annotated[float | None, in_privacy(help="Maximum ε.")]
-Delta = Annotated[float | None, in_privacy(help="Maximum δ.")]
+Epsilon = Annotated[float | None, in_privacy(help="Maximum ε: the smaller, the more private. 1 is common.")]
+Delta = Annotated[float | None, in_privacy(help="Maximum δ: far below 1 / number of people, such as 1e-9.")]
 Pairs = Annotated[
     int | None,
     in_privacy(
         parser=count,
         metavar="N",
-        help="Minimum number of pairs, from public knowledge. Only --mechanism bare needs it; it is counted if public.",
+        help="Minimum number of pairs, from public knowledge. Only --mechanism bare needs it. If the number is public, "
+        "it is counted from the data.",
     ),
 ]
 MaxValue = Annotated[
@@ -84,16 +87,19 @@ MaxValue = Annotated[
 ]
 Relation = Annotated[
     Literal["replace", "add_remove"] | None,
-    in_privacy(help="add_remove, or replace: the number of pairs is then public. Without --by both cost the same."),
+    in_privacy(
+        help="How neighbours differ: add_remove, or replace, which makes the number of pairs public. Without --by both "
+        "cost the same."
+    ),
 ]
-PairsPerPerson = Annotated[int, in_privacy(parser=count, metavar="N", help="Maximum number of pairs of one person.")]
+PairsPerPerson = Annotated[int, in_privacy(parser=count, metavar="N", help="Maximum number of pairs per person.")]
 PairsUsed = Annotated[
     int | None,
     in_privacy(
         parser=count,
         metavar="N",
         show_default=False,
-        help="Maximum number of pairs of one person (default 1); with --person, how many of their rows are used.",
+        help="Maximum number of pairs per person (default 1). With --person, this many of their rows are used.",
     ),
 ]
 Total = Annotated[
@@ -105,12 +111,12 @@ Total = Annotated[
     ),
 ]
 Error = Annotated[
-    float | None, in_size(help="Target error of the sketch: 0.05, relative, for moments. Noise comes on top.")
+    float | None, in_size(help="Target error of the sketch, such as 0.05 (relative for moments). Noise adds to it.")
 ]
 Size = Annotated[
     str | None,
     in_size(
-        metavar="N", help="Number of entries, instead of an error; for several sketches one each, separated by commas."
+        metavar="N", help="Number of entries, instead of --error. For several sketches: one each, separated by commas."
     ),
 ]
 Memory = Annotated[str | None, in_size(help="Bytes of a stored sketch, such as 64K.")]
@@ -124,18 +130,19 @@ PerKey = Annotated[
     ),
 ]
 Expected = Annotated[
-    float | None, in_size(help="The value you expect, from public knowledge only: the error there includes the noise.")
+    float | None, in_size(help="The value you expect, from public knowledge only: the plan states its error there.")
 ]
 Mechanism = Annotated[
     Literal["sketch", "exact", "bare"],
     in_size(
-        help="sketch; exact: all keys in memory, more accurate; or bare: a sketch without noise, for long streams."
+        help="sketch; exact, which holds all keys in memory and is more accurate; or bare, a sketch without noise, for "
+        "long streams."
     ),
 ]
 Json = Annotated[bool, in_output("--json", help="Print JSON.")]
 Output = Annotated[Path | None, in_output("--output", "-o", help="Write to this new file.")]
 Plot = Annotated[Path | None, in_output(help="Save a picture to this new file: .png, .svg or .html.", metavar="FILE")]
-SecretFile = Annotated[Path | None, in_privacy("--secret", help="The file of the secret.")]
+SecretFile = Annotated[Path | None, in_privacy("--secret", help="The secret file, for stored sketches.")]
 
 
 def columns_of(

@@ -17,13 +17,13 @@ stablesketch paper --data streams/ -o paper/"""
 
 
 def paper(
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where to write.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder for the results.")],
     data: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Parquet streams with columns key and value.")
+        Path | None, typer.Option(metavar="FOLDER", help="Folder of Parquet streams with columns key and value.")
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer runs: under two minutes.")] = False,
 ) -> None:
-    """The figures and theorems of the paper, reproduced and corrected: SVG, PNG, CSV and a report."""
+    """Reproduce the figures and theorems of the paper, with corrections: SVG, PNG, CSV and a report."""
     from ..paper.reproduce import reproduce
 
     result = reproduce(output, data, quick=quick)

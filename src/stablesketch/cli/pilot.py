@@ -45,9 +45,9 @@ def public(
     mechanism: options.Mechanism = "sketch",
     json: options.Json = False,
 ) -> None:
-    """From what everybody may know of the people. Nothing is read, nothing spent.
+    """Suggest a number from public knowledge about the people. Reads nothing and spends nothing.
 
-    It suggests the number for which √(share of rows dropped² + planned error²) is least.
+    The suggestion minimises √(share of rows dropped² + planned error²).
     """
     crowd, wanted = People(people, rows, spread), statistic.made()
     plans = []
@@ -75,9 +75,8 @@ def public(
     plain_table(["rows of each person", "rows dropped", f"planned error of {wanted}", "both"], shown, numbers=4)
     print_text(f"\n--pairs-per-person {best.privacy.pairs_per_person}")
     note(
-        "both is √(dropped² + error²), and the smallest is suggested. How dropped rows change the value is not known "
-        "here. If people are much alike they change it little, least of all at order 1 and above, and fewer rows are "
-        "better"
+        "both is √(dropped² + error²), and the smallest is suggested. How dropped rows change the value is unknown "
+        "here. If people are much alike it changes little, especially at order 1 and above, and fewer rows are better"
     )
 
 
@@ -92,22 +91,22 @@ def _error(crowd: People, plan: Plan) -> str:
 
 
 def private(
-    person: Annotated[str, options.in_data(help="The column of people.")],
+    person: Annotated[str, options.in_data(help="The column that identifies a person.")],
     epsilon: Annotated[float, options.in_privacy(help="ε for this choice; the release costs its own ε on top.")],
     read: Data,
     on_bad: options.OnBad = "error",
-    quantile: Annotated[float, options.in_data(help="Share of people whose rows should all be used.")] = 0.95,
+    quantile: Annotated[float, options.in_data(help="Share of people for whom all rows should be used.")] = 0.95,
     ledger: Annotated[Path | None, options.in_privacy(help="Record it in this ledger, which must be adaptive.")] = None,
-    label: Annotated[str, options.in_privacy(help="Its name in the ledger.")] = "",
+    label: Annotated[str, options.in_privacy(help="Name of this choice in the ledger.")] = "",
     json: options.Json = False,
 ) -> None:
-    """From the data, at a price: noisy counts of people by how many rows they have. It protects whole people."""
+    """Choose a number from the data, at a price: from noisy counts of rows per person. Protects whole people."""
     how = read.as_input()
     budget = None if ledger is None else options.open_ledger(ledger)
     found = pilot(read.files, person, how, on_bad, epsilon, quantile, budget, label)
     print_text(json_text({"pairs_per_person": found, "epsilon": epsilon}) if json else f"--pairs-per-person {found}")
     note(
-        f"about {quantile:.0%} of the people have at most that many rows. The number may be published. It cost "
+        f"about {quantile:.0%} of people have at most that many rows. This number is publishable. It cost "
         f"ε = {at_most(epsilon)}; a release that uses it costs its own ε on top"
     )
 

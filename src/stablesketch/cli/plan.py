@@ -58,7 +58,7 @@ def plan(
     ] = False,
     port: Annotated[int | None, options.in_output(help="Port of the page (default: any free one).")] = None,
 ) -> None:
-    """Size, price and error of a release, from public numbers alone."""
+    """Show the size, price and error of a release, from public numbers alone."""
     if serve:
         sizes = (error, size, memory, entries_per_key, expected)
         given = (unit, epsilon, delta, pairs, relation, *sizes, output, plot)
@@ -99,7 +99,7 @@ def plan(
 
 
 def serve_page(port: int) -> None:
-    """Serves the planner page until Ctrl-C. Its address has a token: only whoever sees it can open the page."""
+    """Serves the planner page until Ctrl-C. Its address contains a token: only those who see it can open the page."""
     from ..planner_page import PlannerServer
 
     with PlannerServer(port) as server:

@@ -96,7 +96,9 @@ def release(
         Path | None,
         options.in_data(help="A file of public group names, one per line; without it, names are chosen privately."),
     ] = None,
-    person: Annotated[str | None, options.in_data(help="The column of people: protects people, not rows.")] = None,
+    person: Annotated[
+        str | None, options.in_data(help="The column that identifies a person: protects people, not rows.")
+    ] = None,
     read: Data,
     wide: options.Wide = DEFAULTS["wide"],
     on_bad: options.OnBad = DEFAULTS["on_bad"],
@@ -107,7 +109,7 @@ def release(
     pairs_per_person: options.PairsUsed = None,
     unit: options.Unit = None,
     total: options.Total = 0,
-    groups_per_person: Annotated[int, options.in_privacy(help="Maximum number of groups of one person.")] = DEFAULTS[
+    groups_per_person: Annotated[int, options.in_privacy(help="Maximum number of groups per person.")] = DEFAULTS[
         "groups_per_person"
     ],
     ledger: Annotated[Path | None, options.in_privacy(help="Record the release in this ledger.")] = None,
@@ -138,18 +140,18 @@ def release(
     ] = None,
     dataset: Annotated[str, options.in_output(help="Name of the data, for the report.")] = "",
     period: Annotated[str, options.in_output(help="The period that the data cover, for the report.")] = "",
-    noun: Annotated[str, options.in_output(help="The plural noun for keys in report and picture: apps.")] = "",
+    noun: Annotated[str, options.in_output(help="Plural noun for keys in the report and picture, such as apps.")] = "",
     engine: Annotated[
         Literal["local", "spark"],
         typer.Option(
-            help="Where data are read: on this machine, or by Spark, which reads files as this machine does.",
+            help="Where to read data: on this machine, or with Spark, which reads files in the same way.",
             rich_help_panel="Engine",
         ),
     ] = "local",
     master: Annotated[
         str | None,
         typer.Option(
-            help="Address of Spark: local[4], spark://host:7077, yarn, sc://host.",
+            help="Address of Spark, such as local[4], spark://host:7077, yarn or sc://host.",
             metavar="URL",
             rich_help_panel="Engine",
         ),
@@ -157,11 +159,11 @@ def release(
     dry_run: Annotated[
         bool,
         options.in_output(
-            "--dry-run", help="Show plan and price without reading data: files and columns are not looked at."
+            "--dry-run", help="Show the plan and the price without reading data. Files and columns are not checked."
         ),
     ] = False,
 ) -> int:
-    """One private number from data, or one for each group, with its uncertainty and its price."""
+    """Release one private number, or one per group, with its uncertainty and its price."""
     files = read.files
     blobs = bool(files) and all(is_blob(name) for name in files or ())
     kept = {"output": output, "plot": plot, "report": report, "registry": registry}
@@ -181,9 +183,7 @@ def release(
     if noun and not described and plot is None:
         raise typer.BadParameter("--noun needs --plot or --report, which show it. Add one of them, or leave it out.")
     if report is not None and not (dataset or period or noun):
-        note(
-            "to tell readers of the report what the data are: --dataset, --period, and --noun for what keys are called"
-        )
+        note("to tell readers of the report what the data are, add --dataset, --period and --noun (what to call keys)")
     label = label if ledger is not None else ""
     budget = None if ledger is None else options.open_ledger(ledger)
     if files and blobs:
@@ -208,7 +208,8 @@ def release(
     if unit is None and wide and max_value is None and not clip and person is None and related == "add_remove":
         unit = "individual"
         note(
-            "a cell counts individuals, and one of them is protected. To protect a whole cell, bound it: --max-value N"
+            "a cell counts individuals, and one individual is protected. To protect a whole cell, bound it: "
+            "--max-value N"
         )
     if (value is not None or wide) and max_value is None and unit != "individual":
         valued = "--wide" if wide else "--value"
@@ -241,7 +242,7 @@ def release(
     if person is not None and pairs_per_person is None:
         note(
             "1 row of each person is used, drawn at random. --pairs-per-person N uses up to N, with N times the "
-            "noise; stablesketch pilot helps to choose N, and stablesketch exact --person shows you its effect"
+            "noise; stablesketch pilot helps you choose N, and stablesketch exact --person shows its effect"
         )
     if posed.of_people and posed.columns.by:
         note(f"{groups_of_each(groups_per_person)} --groups-per-person N uses up to N groups, with more noise")
@@ -262,7 +263,7 @@ def release(
             else:
                 outcome = run_files(posed, files, master, ledger=budget, label=label, progress=bar)
         _advise(epsilon_advice(posed.privacy))
-        if has_delta and counted:  # so their number is public, and known only now
+        if has_delta and counted:  # the number of pairs is public then, and known only now
             only = outcome.releases[0]
             counted_pairs = (only.pairs or 0) if isinstance(only, Release) else 0
             _advise(delta_advice(replace(posed.privacy, pairs=counted_pairs)))

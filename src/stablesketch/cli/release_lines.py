@@ -32,19 +32,19 @@ def release_notes(outcome: Outcome) -> list[str]:
     if outcome.grouped and not outcome.releases:
         found += nothing_shown(outcome)
     if outcome.clipped_to is not None:
-        found.append(f"values above {outcome.clipped_to:,} were clipped to it; how many is private")
+        found.append(f"values above {outcome.clipped_to:,} were clipped to it; how many there were is private")
     if outcome.skipped is not None:
         found.append(f"{outcome.skipped:,} invalid rows were skipped; under replace their number is public")
     return found
 
 
 def nothing_shown(outcome: Outcome) -> list[str]:
-    """The note that no group is shown, which is an answer and has its price."""
+    """The note that no group is shown. That is an answer too, and has its price."""
     assert outcome.price is not None
     epsilon, delta = outcome.price
     return [
         "no group is large enough for its name to be shown. List public names (--groups), or pass a larger ε.",
-        f"the release was paid for all the same: ε = {at_most(epsilon)}, δ = {at_most(delta, 3)}",
+        f"the release is paid for even so: ε = {at_most(epsilon)}, δ = {at_most(delta, 3)}",
     ]
 
 

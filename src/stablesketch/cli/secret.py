@@ -10,7 +10,7 @@ import typer
 from ..secret import Secret
 from .screen import note
 
-app = typer.Typer(no_args_is_help=True, help="Make a secret that shards share.")
+app = typer.Typer(no_args_is_help=True, help="Create a secret for shards to share.")
 
 
 @app.callback()
@@ -19,8 +19,8 @@ def _secret() -> None:
 
 
 @app.command("new")
-def new(path: Annotated[Path, typer.Argument(help="The new file; only you may read it.")]) -> None:
-    """Draws a secret from the operating system into a new file of mode 0600. One secret, one release."""
+def new(path: Annotated[Path, typer.Argument(help="The new file; only you can read it.")]) -> None:
+    """Draw a secret from the operating system and save it in a new file. Use each secret for one release."""
     Secret.generate().save(path)
     note(
         f"written to {path}, readable only by you. Give it to every shard. It is for one release: "

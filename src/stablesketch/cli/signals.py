@@ -14,7 +14,7 @@ def stop_cleanly() -> None:
     """Makes SIGTERM and SIGHUP stop a command as Ctrl-C does: open files are discarded, and a message is shown."""
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)
-        if number is not None and signal.getsignal(number) == signal.SIG_DFL:  # nohup ignores SIGHUP: so it stays
+        if number is not None and signal.getsignal(number) == signal.SIG_DFL:  # under nohup, SIGHUP stays ignored
             signal.signal(number, _stop)
 
 
@@ -25,7 +25,7 @@ def _stop(number: int, frame: object) -> None:
 
 
 def stopped_by() -> signal.Signals:
-    """The signal that stopped the command: Ctrl-C, unless another one came."""
+    """The signal that stopped the command: Ctrl-C, unless another one arrived."""
     return _last
 
 

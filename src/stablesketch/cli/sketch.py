@@ -33,10 +33,10 @@ stablesketch release all.ssk --secret s.key"""
 
 def sketch(
     *,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The new file of the sketch.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The new file for the sketch.")],
     plan: Annotated[Path, typer.Option(help="The plan that all shards share: stablesketch plan ... -o plan.json.")],
     secret: Annotated[Path, typer.Option(help="The secret that all shards share: stablesketch secret new s.key.")],
-    shard: Annotated[str, typer.Option(help="The name of this shard; each is merged once.")],
+    shard: Annotated[str, typer.Option(help="The name of this shard. A name can be merged only once.")],
     key: options.Key = None,
     value: options.Value = None,
     clip: options.Clip = False,
@@ -44,7 +44,7 @@ def sketch(
     wide: options.Wide = False,
     on_bad: options.OnBad = "error",
 ) -> None:
-    """Collect the pairs of files into a sketch that can be stored, merged and released."""
+    """Collect data into a sketch that can be stored, merged and released."""
     how = read.as_input(wide=wide)
     columns = options.columns_of(key, value, wide=wide)
     chosen, held = options.read_plan(plan), Secret.load(secret)

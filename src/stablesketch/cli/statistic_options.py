@@ -72,7 +72,7 @@ def _parameter(name: str, annotation: Any) -> Parameter:
 def _names() -> Any:
     choices: Any = Literal[tuple(kind.name for kind in offered())]
     described = (
-        f"What to release (default: {offered()[0].name} of order 0.5, the effective number of keys, which a sketch "
+        f"The statistic (default: {offered()[0].name} of order 0.5, the effective number of keys, which a sketch "
         "measures best). moment takes --p, most others --order."
     )
     return Annotated[choices | None, typer.Option("--statistic", help=described, show_default=False)]

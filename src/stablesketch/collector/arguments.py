@@ -1,4 +1,4 @@
-"""Checks the arguments of a collector: names of shards, and pairs that were added up by key."""
+"""Checks the arguments of a collector: names of shards, and pairs added up by key."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST_PAIRS = 2**63
 
 
 def check_folded(plan: Plan, fingerprints: object, totals: object, pairs: object) -> None:
-    """Refuses totals that no stream of this plan can have. Looks once at every total, never at the keys."""
+    """Refuses totals that no stream of this plan can have. Looks at every total once, and never at the keys."""
     keys = _column("fingerprints", fingerprints, np.uint64, "Pass the result of Collector.fingerprint(keys)")
     values = _column("totals", totals, np.int64, "Pass whole numbers, one for each fingerprint")
     if len(keys) != len(values):
@@ -71,7 +71,7 @@ def checked_shard(shard: str) -> str:
 
 
 def checked_shards(shards: Iterable[str], shard: str | None) -> frozenset[str]:
-    """The list of all shards, the one to be opened among them."""
+    """The list of all shards, which must include the one to be opened."""
     names = [shards] if isinstance(shards, str) else list(shards)
     if isinstance(shards, str) or not names or not all(_is_name(name) for name in names):
         raise ArgumentError("shards", shards, "must be a list of shard names", 'Pass one such as ["eu-1", "us-1"]')
@@ -85,7 +85,7 @@ def checked_shards(shards: Iterable[str], shard: str | None) -> frozenset[str]:
 
 
 def _is_name(shard: object) -> bool:
-    """Text that UTF-8 can write in 1 to 65535 bytes."""
+    """Whether it is text of 1 to 65535 bytes in UTF-8."""
     try:
         return isinstance(shard, str) and 0 < len(shard.encode()) < 2**16
     except UnicodeEncodeError:

@@ -1,11 +1,12 @@
 """A checkpoint: a collector and the position in its source, in one file. Kind 4 of docs/wire-format.md.
 
-State and offset are one file, replaced by one rename: whoever resumes has both of the same moment. An ingest that was
-killed continues from that offset; the pairs it had counted since are counted again, into a state that has not seen
-them: exactly once.
+State and offset are in one file, replaced by one rename, so whoever resumes has both from the same moment. An ingest
+that was killed continues from that offset. The pairs it had counted since then are counted again, into a state that has
+not seen them: each counts exactly once.
 
-A checkpoint has a number, one more than the one it replaces. A process replaces only the checkpoint that it wrote or
-resumed itself, so that of two that resumed the same one the second is refused, and a late one cannot undo a newer.
+A checkpoint has a number, one more than that of the checkpoint it replaces. A process replaces only a checkpoint that
+it wrote or resumed itself. If two processes resume the same one, the second to write is therefore refused, and a slow
+process cannot undo a newer checkpoint.
 
 number (8) | offset: length (4), JSON | collector: length (8), bytes
 """
@@ -26,7 +27,7 @@ from ..framing import Kind, framed, opened
 
 _HEADER = struct.Struct("<QI")  # number, length of the offset
 _LENGTH = struct.Struct("<Q")
-_MOST = 2**63  # checkpoints
+_MOST = 2**63  # the largest number of a checkpoint
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Checkpoint:
 
 
 def offset_json(offset: object) -> str:
-    """The offset as JSON, if it is the same when it is read again."""
+    """The offset as JSON, if reading it back gives the same value."""
     try:
         text = json.dumps(offset, allow_nan=False)
         if json.loads(text) == offset:
@@ -61,7 +62,7 @@ def read(path: Path) -> Checkpoint:
 
 
 def write(path: Path, checkpoint: Checkpoint) -> None:
-    """Replaces the checkpoint with the number before; the first one must be a new file."""
+    """Replaces the checkpoint with the previous number; the first one must be a new file."""
     content = _encode(checkpoint)
     try:
         if checkpoint.number == 1:

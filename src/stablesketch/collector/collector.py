@@ -42,19 +42,19 @@ if TYPE_CHECKING:
 class Collector:
     """A stream on its way to one release. Made by `plan.open()`.
 
-    Shards of one stream are collectors with the same plan and secret; each has a name (a random one if none is given),
-    and merging the same shard twice is refused. If `shards` lists them all, a release waits until all are in. A shard
-    that has been merged has given its pairs away: it takes no more and releases nothing. Bad input raises a typed error
-    and leaves the collector as it was.
+    Shards of one stream are collectors with the same plan and secret. Each has a name (random if none is given), and
+    merging the same shard twice is refused. If `shards` lists them all, a release is refused until all are merged. A
+    shard that has been merged has handed over its pairs: it takes no more and releases nothing. Invalid input raises a
+    typed error and leaves the collector as it was.
 
-    One secret has one release, whatever was merged, stored or restored: the release spends the secret
+    One secret has one release, whatever is merged, stored or restored: the release spends the secret
     (secret/spending.py), and every other collector under it is closed.
 
-    Threads may share a collector: their calls come one after the other, and two that release it get one value and one
-    `ReleasedAlready` (docs/threads.md).
+    Threads may share a collector. Their calls run one after the other; if two release it, one gets the value and the
+    other `ReleasedAlready` (docs/threads.md).
 
-    The stored state is not a release: whoever has the secret and the state can ask it anything, and phantoms are added
-    only when it is released. Keep both where the data were.
+    The stored state is not a release: anyone who has the secret and the state can ask it anything, and phantoms are
+    added only at the release. Keep both where the data are kept.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class Collector:
     def _start(self, plan: Plan, state: State, shards: Iterable[str], expected: frozenset[str] | None) -> None:
         self._plan = plan
         self._expected = expected
-        self._number = 0  # of the last checkpoint
+        self._number = 0  # the number of the last checkpoint
         self._offset: Any = None
         self._state: State | None = state
         self._shards = Shards(shards)
@@ -108,7 +108,7 @@ class Collector:
 
     @property
     def secret(self) -> Secret:
-        """The secret, to be saved for other shards."""
+        """The secret, to save for other shards."""
         return self._held().secret
 
     def update(self, keys: object, values: object = None, *, threads: int | None = None) -> None:
@@ -117,28 +117,28 @@ class Collector:
             self._change(lambda state: state.add(keys, values, threads, negative=False))
 
     def fingerprint(self, keys: object) -> NDArray[np.uint64]:
-        """The fingerprints of a column of keys under the secret of this collector, 64 bits each: for `add_folded`.
+        """The fingerprints of a column of keys under the secret of this collector, 64 bits each, for `add_folded`.
 
-        Takes what `update` takes; an integer key is its own fingerprint, everything else is hashed under the secret.
-        The array may be a read-only view of the caller's own data. Fingerprints are as private as the keys.
+        Takes what `update` takes. An integer key is its own fingerprint; everything else is hashed under the secret.
+        The array may be a read-only view of the caller's data. Fingerprints are as private as the keys.
         """
         return self._held().fingerprint(keys)
 
     def add_folded(self, fingerprints: NDArray[np.uint64], totals: NDArray[np.int64], pairs: int) -> None:
-        """Counts `pairs` pairs whose values were added up by key elsewhere; the state is as `update` would leave it.
+        """Counts `pairs` pairs whose values were added up by key elsewhere. The state is as `update` would leave it.
 
-        Row i adds `totals[i]` to the key with the fingerprint `fingerprints[i]`. A key may be in any number of rows and
-        calls, and pairs may be counted in another call than their values: only the sums matter.
+        Row i adds `totals[i]` to the key with the fingerprint `fingerprints[i]`. A key may occur in any number of rows
+        and calls, and pairs may be counted in a different call from their values: only the sums matter.
 
         Checked here: the types, and that every total is from 1 to 2^53. Checked by the release, without looking at
         keys: pairs <= total <= pairs · max_value. Promised by the caller, and the guarantee rests on it: fingerprints
-        are of this collector's secret, every value was from 1 to max_value, and every pair is counted once.
+        were made under this collector's secret, every value was from 1 to max_value, and every pair is counted once.
 
-        - unit="key": a pair is a key with its whole total, so no total is above max_value, every key has one row in
-          all calls together, and `pairs` is the number of rows.
+        - unit="key": a pair is a key with its total, so no total is above max_value, every key has one row in all calls
+          together, and `pairs` is the number of rows.
         - deletes=True: totals are net, from -2^53 to 2^53, and so are pairs; every delete undoes an earlier update.
-        - sampling: every pair has a coin of its own, so nothing can be added up. Each pair is a row, in the order of
-          the stream, its value at most max_value; `pairs` must be the number of rows.
+        - sampling: every pair has its own coin, so nothing can be added up. Each pair is a row, in stream order, with a
+          value of at most max_value; `pairs` must be the number of rows.
 
         Raises:
             ArgumentError, ArgumentTypeError: the collector is as it was.
@@ -156,8 +156,8 @@ class Collector:
     def replan(self, plan: Plan) -> None:
         """Replaces the plan, for a stream whose number of pairs is known only at its end.
 
-        Phantoms, grid and accounting matter only at the release, so two plans have the same state if they agree on the
-        statistic, the mechanism, the size and its layout, the largest value and deletions. Any other plan is refused.
+        Phantoms, grid and accounting matter only at the release. Two plans therefore have the same state if they agree
+        on the statistic, mechanism, size, layout, maximum value and deletions. Any other plan is refused.
         """
         with self._lock:
             if _of_state(plan) != _of_state(self._plan):
@@ -166,15 +166,15 @@ class Collector:
             self._plan = plan
 
     def rename(self, shard: str) -> None:
-        """Gives everything collected so far one shard name: for an engine that has merged every part of a job, perhaps
-        thousands. Merging the whole twice is still refused. The parts must not be merged anywhere else.
+        """Gives everything collected so far one shard name: for an engine that has merged every part of a job, possibly
+        thousands. Merging the result twice is still refused. The parts must not be merged anywhere else.
         """
         with self._lock:
             self._held()
             self._shards = Shards([checked_shard(shard)])
 
     def delete(self, keys: object, values: object = None, *, threads: int | None = None) -> None:
-        """Takes back pairs that were counted by `update`. Needs a plan made with deletes=True."""
+        """Removes pairs that `update` counted. Needs a plan made with deletes=True."""
         if not self._plan.deletes:
             raise ArgumentError(
                 "delete", HIDDEN, "needs a plan for streams with deletions",
@@ -184,7 +184,7 @@ class Collector:
             self._change(lambda state: state.add(keys, values, threads, negative=True))
 
     def merge(self, other: Collector) -> None:
-        """Adds another shard of the same plan and secret, whose collector is then empty and closed."""
+        """Adds another shard with the same plan and secret. Its collector is then empty and closed."""
         if not isinstance(other, Collector):
             raise ArgumentTypeError(
                 "other", type(other), "must be a Collector", "Read stored bytes with Collector.from_bytes first"
@@ -199,7 +199,7 @@ class Collector:
                 )
             self._shards.check_apart(other._shards)
             theirs = other._open()
-            mine.secret.adopt(theirs.secret)  # first: from here on whoever releases one of them spends both
+            mine.secret.adopt(theirs.secret)  # first: from here on, releasing either spends both
 
             def take_over(state: State) -> None:
                 state.merge(theirs)
@@ -240,11 +240,11 @@ class Collector:
         """Stores the collector and the position in the source in one file, atomically, replacing the last checkpoint.
 
         Pass the offset of the next pair to be read, as a number, a text, or lists and dictionaries of these. After a
-        crash, `Collector.resume(path, secret)` returns the state and `offset` of the same moment: read on from there,
-        and every pair counts once. The secret is not in the file; the state is, so it has mode 0600.
+        crash, `Collector.resume(path, secret)` returns the state and `offset` of the same moment. Continue reading from
+        there, and every pair counts once. The file contains the state but not the secret, and has mode 0600.
 
         Raises:
-            CheckpointError: the disk is full, or the file is not the checkpoint that this collector wrote last.
+            CheckpointError: the disk is full, or the file is not this collector's last checkpoint.
         """
         with self._lock:
             number = self._number + 1
@@ -276,14 +276,15 @@ class Collector:
         compose in parallel. It needs relation="add_remove". Nothing checks the declaration: with pairs_per_person above
         1, make sure that all pairs of a person are in one part.
 
-        `person=True` declares that people are protected: at most `pairs_per_person` pairs of all that a person did were
-        collected, chosen by that person's own pairs alone. Nothing checks it; `ss.release(person=...)` does it for you.
+        `person=True` declares that people are protected: of everything a person did, at most `pairs_per_person` pairs
+        were collected, chosen from that person's own pairs alone. Nothing checks the declaration;
+        `ss.release(person=...)` does the choosing for you.
 
         Raises:
-            StreamTooShort: fewer pairs than the plan of a sketch was made for. Nothing is lost: go on collecting.
-            ShardsMissing: a listed shard is not in. Nothing is lost: merge it.
-            BudgetExceeded: the budget does not allow it. Nothing is lost, and nothing spent.
-            SecretFileError: the file of the secret cannot be marked as spent. Nothing is lost; put it right and call
+            StreamTooShort: fewer pairs than the plan of a sketch was made for. Nothing is lost: continue collecting.
+            ShardsMissing: a listed shard has not been merged. Nothing is lost: merge it.
+            BudgetExceeded: the budget does not allow it. Nothing is lost or spent.
+            SecretFileError: the secret file cannot be marked as spent. Nothing is lost: correct the cause and call
                 again. What was paid is not paid twice.
             ReleasedAlready, SecretSpent: a second release of one secret would reveal what the first one hid.
         """
@@ -298,8 +299,8 @@ class Collector:
         state.check(confidence)
 
     def _change(self, change: Callable[[State], None]) -> None:
-        """Changes the state, all of it. An error leaves it as it was. After Ctrl-C, or an error between two parts,
-        nobody knows what was counted: counting the same pairs again would count some of them twice.
+        """Applies a change as a whole: an error leaves the state as it was. After Ctrl-C, or an error between two
+        parts, it is unknown what was counted, and counting the same pairs again would count some of them twice.
         """
         state = self._open()
         self._changing = True
@@ -311,17 +312,17 @@ class Collector:
         self._changing = False
 
     def _uninterrupted(self) -> State:
-        """The state, for those that hold the lock: nobody else is changing it."""
+        """The state, for a caller that holds the lock: nobody else is changing it."""
         state = self._held()
         if self._changing:
             raise CountInterrupted(
-                "this collector was interrupted while it counted, so nobody knows which pairs it has. Collect again, "
+                "this collector was interrupted while counting, so it is unknown which pairs it has. Collect again, "
                 "under a new secret, or continue from a checkpoint with Collector.resume."
             )
         return state
 
     def _open(self) -> State:
-        """The state, open for pairs; refused once its release was paid for, which covers the pairs there were then."""
+        """The state, open for pairs. Refused once its release is paid for, which covers only the pairs up to then."""
         state = self._uninterrupted()
         if state.secret.paid:
             raise SecretSpent(
@@ -331,7 +332,7 @@ class Collector:
         return state
 
     def _held(self) -> State:
-        state = self._state  # once: who only looks holds no lock, and another thread may release meanwhile
+        state = self._state  # read once: readers hold no lock, and another thread may release meanwhile
         if state is None and self._merged:
             raise MergeError(
                 "this collector was merged into another, which now holds its pairs. Continue with that one."

@@ -1,4 +1,4 @@
-"""The release of one collector or of several at once: all checked, then paid together, then shown; or none of it."""
+"""Releases one collector or several at once: all are checked, then paid for together, then shown; or none is."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def release_all(
 ) -> list[Release]:
     """Releases several collectors together: all are recorded in one transaction of the ledger, or none is released.
 
-    Each has a secret of its own; for groups of one stream that is `secret.child(name)`. `labels` and `parts` have one
-    item for each collector; see `Collector.release`, also for `person`.
+    Each has its own secret; for groups of one stream that is `secret.child(name)`. `labels` and `parts` have one item
+    for each collector. `Collector.release` explains them, and `person`.
     """
     own = partial(terms_of_plan, confidence=confidence, person=person)
     return released(collectors, own, ledger=ledger, labels=labels, parts=parts)
@@ -55,10 +55,10 @@ def released(
     parts: Sequence[tuple[str, str]] | None = None,
     later: bool = False,
 ) -> list[Release]:
-    """As `release_all`, each on the terms of its plan, which are read when nobody can change it any more.
+    """Like `release_all`, each on the terms of its plan, which are read once nobody can change the plan any more.
 
-    `later` says that the caller records them, as part of something larger, before anybody may see them. So neither they
-    nor what was paid for them are part of an error that comes after: only the caller knows what was shown.
+    With `later`, the caller records them, as part of something larger, before anyone sees them. Neither they nor what
+    was paid for them then appear in a later error: only the caller knows what was shown.
     """
     if ledger is not None and not isinstance(ledger, Ledger):
         raise ArgumentTypeError("ledger", type(ledger), "must be a Ledger", "Pass ss.Ledger(path)")
@@ -85,8 +85,8 @@ def released(
         releases: list[Release] = []
 
         def compute() -> None:
-            """Computes in memory alone, so that the record of the payment can hold the value. Every computation gives
-            the same.
+            """Computes the value in memory, so that the record of the payment can hold it. Computing again gives the
+            same value.
             """
             releases[:] = [state.release(own) for state, own in zip(states, terms, strict=True)]
 
@@ -95,12 +95,14 @@ def released(
         if not later:
             payment.hold()
         with spending(keys, pay, receipt) as paid:
-            payment.paid += [one for one in paid if one not in payment.paid]  # one that was paid in an earlier call
+            payment.paid += [
+                one for one in paid if one not in payment.paid
+            ]  # some may have been paid for in an earlier call
             for collector in collectors:
-                collector._state = None  # and with it the only references to entries and secret
+                collector._state = None  # drops the only references to entries and secret
             if ledger is None:
                 compute()
-            elif not releases:  # paid in an earlier call: what was recorded then is the value, whatever came since
+            elif not releases:  # paid for in an earlier call: the value recorded then counts, whatever happened since
                 releases = [_recorded(ledger, record) for record in paid]
         if ledger is not None:
             releases = [one.recorded(record.number) for one, record in zip(releases, paid, strict=True)]
@@ -121,7 +123,7 @@ def _recorded(ledger: Ledger, record: Paid) -> Release:
 def _paid(
     ledger: Ledger, entries: Sequence[Entry], payment: Payment, compute: Callable[[], None], releases: list[Release]
 ) -> list[Paid]:
-    """Computes the values and records them, or raises: then they are forgotten, and nobody has seen them."""
+    """Computes the values and records them. If it raises, they are discarded unseen."""
     try:
         compute()
         published = [partial(_text, one) for one in releases]

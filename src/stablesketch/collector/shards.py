@@ -1,8 +1,8 @@
 """The names of the shards in a collector, so that no data count twice.
 
-Data that are split into groups give a shard for each: `46/{"day": "mon"}` has the rows of the shard "46" whose day is
-"mon". A split by `day` puts no row into two groups, so its shards add up. A split by other columns, or the whole, has
-the same rows once more: a release would count each twice, and cost more than its ε. It is refused.
+Splitting data into groups gives one shard per group: `46/{"day": "mon"}` has the rows of shard "46" whose day is "mon".
+A split by `day` puts no row into two groups, so its shards add up. A split by other columns, or the whole shard, has
+the same rows again: a release would count each twice, and cost more than its ε. Merging these is refused.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from ..errors import ShardMergedTwice
 from ..wording import arg
 
-Cut = tuple[str, ...] | None  # the columns; () if the data are whole; None for names of before, which do not tell them
+Cut = tuple[str, ...] | None  # the columns; () if the data are whole; None for old names, which do not state them
 
 
 def of_group(shard: str, by: Sequence[str], name: Sequence[str]) -> str:
@@ -40,9 +40,9 @@ class Shards:
         for shard, cut in others._cuts.items():
             if shard in self._cuts and (cut is None or cut != self._cuts[shard]):
                 raise ShardMergedTwice(
-                    f"shard {shard!r} is already included, collected {_said(self._cuts[shard])}. It is merged again, "
-                    f"collected {_said(cut)}: its pairs would count twice. Merge only collectors that were split by "
-                    f"the same columns ({arg('by')}), or collect it again."
+                    f"shard {shard!r} is already included, collected {_said(self._cuts[shard])}. If it is merged "
+                    f"again, collected {_said(cut)}, its pairs would count twice. Merge only collectors that were "
+                    f"split by the same columns ({arg('by')}), or collect it again."
                 )
 
     def add(self, others: Shards) -> None:
@@ -53,7 +53,7 @@ class Shards:
 
 def _said(cut: Cut) -> str:
     if cut is None:
-        return "by columns that its name does not give"
+        return "by columns that its name does not state"
     return f"by {', '.join(map(repr, cut))}" if cut else "whole"
 
 
@@ -70,5 +70,5 @@ def _parsed(name: str) -> tuple[str, Cut]:
             parts = group.values() if isinstance(group, dict) else group
             if all(isinstance(part, str) for part in parts):
                 return name[:start], tuple(group) if isinstance(group, dict) else None
-            start = name.find(opening, start + 1)  # nothing that `of_group` writes
+            start = name.find(opening, start + 1)  # not written by `of_group`
     return name, ()

@@ -1,9 +1,9 @@
-"""A collector as bytes: its plan, its shards, its state; without the secret. Specified in docs/wire-format.md.
+"""A collector as bytes: its plan, shards and state, without the secret. Specified in docs/wire-format.md.
 
 plan: length (4), JSON | shards: count (4), each length (2), UTF-8, sorted | state: length (8), bytes
 
-Kind 2 is a collector that expects no particular shards. Kind 3 has, after the shards that are in, the complete list of
-those that are expected, in the same form. States add up as integers, whatever key they were made with.
+Kind 2 is a collector that expects no particular shards. In kind 3, the merged shards are followed by the complete list
+of expected shards, in the same form. States add up as integers, whatever key they were made with.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def encode(plan: str, shards: Iterable[str], expected: Iterable[str] | None, sta
 
 
 def decode(blob: bytes) -> tuple[str, list[str], list[str] | None, bytes]:
-    """(plan JSON, shards, those expected if they are listed, state), or a typed error."""
+    """(plan JSON, shards, expected shards if they are listed, state), or a typed error."""
     kind, reader = opened(blob, Kind.COLLECTOR, Kind.COLLECTOR_OF_LISTED)
     try:
         plan = reader.sized(_LONG).decode()
@@ -53,7 +53,7 @@ def decode(blob: bytes) -> tuple[str, list[str], list[str] | None, bytes]:
 def merge_blobs(blobs: Sequence[bytes]) -> bytes:
     """The merged blob of these collectors: what `Collector.merge` and `to_bytes` would return, without the secret.
 
-    They must have the same plan and the same secret, which is known by its fingerprint, and no shard in common.
+    They must have the same plan, the same secret (compared by its fingerprint) and no shard in common.
     """
     if not blobs:
         raise ArgumentError("blobs", [], "must not be empty", "Pass one or more results of Collector.to_bytes()")
@@ -81,7 +81,7 @@ def encode_names(names: Iterable[str]) -> bytes:
 
 
 def _names(reader: Reader) -> list[str]:
-    """One at least, none empty, sorted, none twice."""
+    """At least one name, none empty, sorted, without duplicates."""
     (count,) = reader.unpack(_LONG)
     names = [reader.sized(_SHORT).decode() for _ in range(count)]
     if not names or not all(names) or names != sorted(set(names)):

@@ -1,1 +1,1 @@
-"""Engines: ways to run `Collector.update` and `merge` where the data are. No mathematics here."""
+"""Engines: they run `Collector.update` and `merge` where the data are. They contain no mathematics."""

@@ -1,7 +1,7 @@
 """Errors of workers as data: a worker reports an error as a row, and the driver raises it.
 
-An exception in a worker would be retried, wrapped in the traces of two languages, and logged on every machine. As a row
-it is raised once, typed, where the user is.
+An exception in a worker would be retried, wrapped in the tracebacks of two languages, and logged on every machine. As a
+row it is raised once, typed, where the user sees it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ def to_text(error: StablesketchError) -> str:
 
 
 def from_text(text: str) -> StablesketchError:
-    """Reads the result of `to_text`, as an error of the same type and message."""
+    """Reads the result of `to_text`: an error with the same type and message."""
     content = json.loads(text)
     kind = getattr(errors, content["type"], StablesketchError)
     error: StablesketchError = kind.__new__(kind)

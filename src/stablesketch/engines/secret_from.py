@@ -2,8 +2,8 @@
 
 The parts of a job (closures, query plans, pipelines) are stored, logged and shown in web pages, so none of them may
 contain the secret. A reference says where to look: a file, an environment variable, a function, or a Spark broadcast,
-whose content is not part of the plan. The driver finds the same secret by the same reference, and before a job starts
-`check_absent` searches the very bytes that will be sent.
+whose content is not part of the plan. The driver finds the same secret by the same reference. Before a job starts,
+`check_absent` searches the bytes that will be sent.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from ..secret import Secret
 from ..secret.bits import SECRET_BYTES, Bits
 
 _here: dict[str, Secret] = {}  # secrets of jobs that run in this process
-_released: set[tuple[str | None, Name]] = set()  # and what of them has been released
-_turn = threading.Lock()  # to look there and to write there
+_released: set[tuple[str | None, Name]] = set()  # what has been released under them
+_turn = threading.Lock()  # for reading and writing both
 
 
 @final
@@ -40,13 +40,13 @@ class SecretFrom:
 
     @classmethod
     def file(cls, path: str | os.PathLike[str]) -> SecretFrom:
-        """A file that `Secret.save` wrote, under the same path on every machine and readable by its owner alone."""
+        """A file that `Secret.save` wrote, under the same path on every machine and readable only by its owner."""
         return cls("file", os.path.abspath(os.fspath(path)))
 
     @classmethod
     def environment(cls, name: str) -> SecretFrom:
-        """An environment variable with 64 hexadecimal digits, set for driver and workers by whatever keeps the secrets
-        of the cluster.
+        """An environment variable with 64 hexadecimal digits, set for driver and workers by the cluster's secret
+        manager.
 
         Do not set it in the configuration of the job (`spark.executorEnv...`), which is logged.
         """
@@ -58,10 +58,10 @@ class SecretFrom:
 
     @classmethod
     def callable(cls, function: Callable[[], Secret | bytes]) -> SecretFrom:
-        """A function without arguments that fetches the secret, as a `Secret` or 32 bytes: from a key service, for
-        example.
+        """A function without arguments that fetches the secret, as a `Secret` or 32 bytes, for example from a key
+        service.
 
-        It is pickled with the job, so it must fetch the secret and not hold it: one that holds it is refused.
+        It is pickled with the job, so it must fetch the secret, not hold it. A function that holds it is refused.
         """
         if not callable(function):
             raise ArgumentTypeError("function", type(function), "must be callable", "Pass a function")
@@ -69,10 +69,10 @@ class SecretFrom:
 
     @classmethod
     def broadcast(cls, broadcast: Any) -> SecretFrom:
-        """A broadcast variable of Spark whose value is 32 bytes: `spark.sparkContext.broadcast(...)`.
+        """A Spark broadcast variable whose value is 32 bytes: `spark.sparkContext.broadcast(...)`.
 
-        Its content is in no plan and no log, but Spark keeps a copy in the local folder of driver and workers while the
-        job runs; `spark.io.encryption.enabled` encrypts it there. Not available through Spark Connect.
+        Its content is in no plan and no log. While the job runs, Spark keeps a copy in the local folders of driver and
+        workers; `spark.io.encryption.enabled` encrypts it there. Not available through Spark Connect.
         """
         if not hasattr(broadcast, "value"):
             raise ArgumentTypeError(
@@ -82,7 +82,7 @@ class SecretFrom:
 
     @classmethod
     def this_process(cls) -> SecretFrom:
-        """A fresh secret that stays here: for jobs whose workers are threads of this process."""
+        """A fresh secret that stays in this process: for jobs whose workers are its threads."""
         token = secrets.token_hex(16)
         _here[token] = Secret.generate()
         return cls("process", token)
@@ -98,7 +98,7 @@ class SecretFrom:
         return self._kind == "process"
 
     def find(self) -> Secret:
-        """The secret, in the calling process. No error shows any of it."""
+        """The secret, in the calling process. No error shows any part of it."""
         if self._kind == "file":
             return Secret.load(self._what)
         if self._kind == "environment":
@@ -106,9 +106,9 @@ class SecretFrom:
         if self._kind == "process":
             if self._what not in _here:
                 raise SecretMissing(
-                    "the secret is only in the process that made the job, and this worker is another process. "
-                    "Pass a reference "
-                    "that workers can follow: secret=SecretFrom.file(path), .environment(name) or .callable(function)."
+                    "the secret exists only in the process that created the job, and this worker is another process. "
+                    "Pass a reference that workers can follow: secret=SecretFrom.file(path), .environment(name) or "
+                    ".callable(function)."
                 )
             return _here[self._what]
         found = self._what.value if self._kind == "broadcast" else self._what()
@@ -135,7 +135,7 @@ class SecretFrom:
 
 @dataclass(frozen=True)
 class TheSecret:
-    """Where the secret is found, and what this job uses: the secret itself, or one derived for a single release."""
+    """Where to find the secret, and what this job uses: the secret itself, or one derived for a single release."""
 
     source: SecretFrom
     once: str | None = None
@@ -145,7 +145,7 @@ class TheSecret:
         return found if self.once is None else found.derive_secret(f"one release/{self.once}")
 
     def spend(self, name: Name) -> Secret:
-        """The secret, for the one release of a group. A second one is refused where this process would know of it."""
+        """The secret, for the one release of a group. A second is refused if this process knows of the first."""
         found = self.find()
         if self.source.is_here:
             with _turn:
@@ -171,7 +171,7 @@ def reference(secret: object, otherwise: str, others: str) -> SecretFrom:
 
 
 def check_absent(secret: Secret, sent: bytes) -> None:
-    """Refuses to send bytes that contain the secret, as it is or as text."""
+    """Refuses to send bytes that contain the secret, as bytes or as text."""
     if secret.is_in(sent):
         raise ArgumentError(
             "secret", HIDDEN,

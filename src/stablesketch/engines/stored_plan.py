@@ -1,4 +1,4 @@
-"""Checks that every engine makes on a plan whose collectors are stored, merged and released elsewhere."""
+"""Checks that every engine makes of a plan whose collectors are stored, merged and released elsewhere."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ def named_shard(shard: str | None) -> str:
 
 
 def refuse_whole_keys(plan: Plan) -> None:
-    """Refuses plans about whole keys: a part of the data cannot know what else its keys have."""
+    """Refuses plans about whole keys: part of the data cannot know what its keys have in the rest."""
     if plan.privacy.unit == "key":
         raise ArgumentError(
-            "plan", HIDDEN, f"cannot have {arg('unit', 'key')} for a part of the data",
-            "Release from all of the data at once, or add it up by key and update a collector with the totals: every "
-            "key must come once",
+            "plan", HIDDEN, f"cannot have {arg('unit', 'key')} for part of the data",
+            "Release from all data at once, or add them up by key and update a collector with the totals: every key "
+            "must occur once",
         )  # fmt: skip
 
 
 def largest_value(plan: Plan, clip: bool) -> int | None:
-    """The largest value that a row may have; None if larger ones are clipped, or say how many individuals a row is."""
+    """The largest value that a row may have; None if larger ones are clipped, or if values count individuals."""
     return None if clip or plan.privacy.unit == "individual" else plan.privacy.max_value

@@ -2,28 +2,28 @@
 
 Two ways to compose, chosen when a ledger is made:
 
-- **By privacy loss distribution** (`Law`), the default. It is the tight one, and holds when the *mechanisms* (which
-  plan, how large an ε) of later releases do not depend on the values of earlier ones. What is asked of the data may
-  depend on them: a dominating pair covers every query of its mechanism.
-- **By one moment** (`LossMoment`), for ledgers made with adaptive=True. It holds even if every plan is chosen after a
-  look at all earlier values. Composing whole distributions does not: let a first release have the loss +x or -x, and
+- **By privacy loss distribution** (`Law`), the default. It is the tighter one, and holds if the *mechanisms* (which
+  plan, how large an ε) of later releases do not depend on the values of earlier ones. The questions asked of the data
+  may depend on them: a dominating pair covers every query of its mechanism.
+- **By one moment** (`LossMoment`), for ledgers made with adaptive=True. It holds even if every plan is chosen after
+  looking at all earlier values. Composing whole distributions does not. Let a first release have the loss +x or -x, and
   let a second mechanism that only hurts after +x and a third that only hurts after -x each be just within the budget.
-  Somebody who looks at the first value and then picks between them exceeds it.
+  Somebody who looks at the first value and then picks one of them exceeds the budget.
 
   *Proof for the moment.* Fix θ > 0 in advance, and let K_i bound ln E_P[e^{θ L_i}] for whatever release i turns out to
   be, given all before it. Then E_P[exp(Σ θ L_i - Σ K_i)] <= 1 by induction, so if the ledger keeps Σ K_i <= K on every
   path, E_P[e^{θL}] <= e^K for the total loss L. With (1 - e^{-x})_+ <= s e^{θx}, s = θ^θ/(1+θ)^{1+θ}, it follows that
-  δ(ε) <= s e^{K - θε}. Masses at infinity add up to at most I on every path. Both limits have to be fixed in advance
-  too, or a path could trade one for the other: half of δ is for the first and half for the second, and
+  δ(ε) <= s e^{K - θε}. Masses at infinity add up to at most I on every path. Both limits must also be fixed in advance,
+  or a path could trade one for the other: half of δ is for the first and half for the second, and
 
       δ(ε) = 2 max(s e^{K - θε}, I). ∎
 
-Beside either stands **basic composition**: Σ ε_i and Σ δ_i are private together. For one or two releases, and for pure
-ones, it is the better bound; the smaller of the two counts. Not so in adaptive ledgers, where "one or the other bound
-holds on every path" would prove nothing.
+In addition there is **basic composition**: all releases together are (Σ ε_i, Σ δ_i)-private. For one or two releases,
+and for pure ones, it is the better bound, and the smaller of the two counts. Adaptive ledgers do not use it: that one
+or the other bound holds on every path would prove nothing there.
 
-Disjoint data, add_remove only: a person is in one part of a partition and the releases of all other parts do not
-depend on them. So what the partition costs is the cost of *some* part, whichever: `either` over the parts.
+Disjoint data, add_remove only: a person is in one part of a partition, and the releases of all other parts do not
+depend on them. The cost of the partition is therefore the cost of *some* part, whichever: `either` over the parts.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _PRECISION = 1e-7
 
 @dataclass(frozen=True)
 class LossMoment:
-    """ln E_P[e^{θ·loss}] <= `log_moment`, beside a mass `infinity`."""
+    """ln E_P[e^{θ·loss}] <= `log_moment`, besides a mass `infinity` at infinity."""
 
     theta: float
     log_moment: float = 0.0
@@ -67,13 +67,13 @@ class LossMoment:
 
     @classmethod
     def of_law(cls, theta: float, law: Law) -> LossMoment:
-        """ln Σ w e^{θt}, of a law that dominates: E_P[e^{θL}] = E_Q[x^{1+θ}], x the likelihood ratio, is an integral of
-        H(α) with the positive weight (1+θ) θ α^{θ-1}, and grows with H.
+        """ln Σ w e^{θt} for a law that dominates: E_P[e^{θL}] = E_Q[x^{1+θ}], with x the likelihood ratio, is an
+        integral of H(α) with the positive weight (1+θ) θ α^{θ-1}, and grows with H.
         """
         exponent = np.log(np.maximum(law.mass, 1e-320)) + theta * law.losses
         peak = float(exponent.max())
         log = peak + math.log(float(np.sum(np.exp(exponent - peak))))
-        # Exponents have a rounding of their size, and there are not more than a million of them.
+        # Exponents have a rounding error in proportion to their size, and there are at most a million of them.
         rounding = 1e-9 + 1e-15 * (abs(peak) + theta * float(np.abs(law.losses).max()))
         return cls(theta, max(0.0, log + law.scale + theta * law.shift + rounding), law.infinity)
 
@@ -85,7 +85,7 @@ class LossMoment:
 
 @dataclass(frozen=True)
 class ComposedCost:
-    """An upper bound for the privacy of one or many releases, in each direction; `basic` is (Σ ε_i, Σ δ_i)."""
+    """An upper bound for the privacy cost of one or many releases, in each direction; `basic` is (Σ ε_i, Σ δ_i)."""
 
     losses: tuple[Law, ...] | tuple[LossMoment, ...]
     basic: tuple[float, float] = (0.0, 0.0)
@@ -137,12 +137,12 @@ class ComposedCost:
         basic = self.basic[0]
         counts = isinstance(self.losses[0], Law) and basic < math.inf and self.basic[1] <= delta
         if counts and self.delta(basic * (1.0 - 1e-9)) > delta:
-            return basic  # to the last digit: where the distributions say less, this is a step of δ(ε)
+            return basic  # exact to the last digit, where δ(ε) has a step and the distributions are less precise
         found = least_above(lambda epsilon: self.delta(epsilon) <= delta, 1e-6, _PRECISION, most=1e6)
         return math.inf if found is None else found
 
     def to_bytes(self) -> bytes:
-        """For the cache of a ledger."""
+        """The bytes that the cache of a ledger stores."""
         law = isinstance(self.losses[0], Law)
         parts = [
             loss.to_bytes() if isinstance(loss, Law) else _MOMENT.pack(loss.theta, loss.log_moment, loss.infinity)
@@ -153,7 +153,7 @@ class ComposedCost:
 
     @classmethod
     def from_bytes(cls, blob: bytes) -> Self:
-        """Reads the result of `to_bytes`, whose checksum the caller has verified. Anything else is a BlobError."""
+        """Reads the result of `to_bytes`, after the caller has verified its checksum. Anything else is a BlobError."""
         try:
             kind, epsilon, delta, count = _COST.unpack_from(blob)
             at, losses = _COST.size, []
@@ -177,7 +177,7 @@ class ComposedCost:
 
 
 def _between(relation: str) -> str:
-    """What a mechanism sees of the unit: a person, or an individual, who is added or removed is pairs that are."""
+    """The relation as a mechanism sees it: adding or removing a person or an individual adds or removes pairs."""
     return relation.removesuffix(" of people").removesuffix(" of individuals")
 
 
@@ -206,7 +206,7 @@ def _power(loss: Law | LossMoment, count: int) -> Law | LossMoment:
 
 
 def _sum_up(one: float, other: float) -> float:
-    """The sum, rounded up where it has to be rounded: 1 and 0.5 are 1.5."""
+    """The sum, rounded up if it must be rounded: 1 + 0.5 is exactly 1.5."""
     return _not_below(one + other, lambda: Fraction(one) + Fraction(other))
 
 
@@ -215,7 +215,7 @@ def _times_up(one: float, count: int) -> float:
 
 
 def _not_below(nearest: float, exact: Callable[[], Fraction]) -> float:
-    """The nearest float of an exact number, or the next one if that is less."""
+    """The float nearest to an exact number, or the next larger float if the nearest is smaller."""
     return nearest if nearest == math.inf or nearest >= exact() else math.nextafter(nearest, math.inf)
 
 
@@ -225,7 +225,7 @@ def _log_peak(theta: float) -> float:
 
 
 def best_theta(epsilon: float, delta: float) -> float:
-    """The θ that lets most Gaussian releases into a budget: any is sound, a good one wastes less.
+    """The θ that lets the most Gaussian releases into a budget. Any θ is sound; a good one wastes less.
 
     Gaussian releases of total μ² have K = θ(1+θ)μ²/2, and the budget allows K = θε + ln(δ/2) - ln s. Golden section
     in ln θ; the ratio has one peak.

@@ -31,8 +31,8 @@ def check_unit(relation: object, pairs_per_person: object) -> None:
 def stated_unit(relation: str) -> str:
     """What a charge protects, as a ledger stores it. It must be stated in full.
 
-    The `relation` of a `Privacy`, and of a release, is "add_remove" whether a pair, a key, an individual or a person
-    comes and goes. Taken as pairs, a release of individuals would be added up with pairs at an ε below the truth.
+    The `relation` of a `Privacy`, and of a release, is "add_remove" whether a pair, a key, an individual or a person is
+    added or removed. Taken as pairs, a release of individuals would be added to pairs at an ε below the truth.
     """
     full = [*(f"{each}{unit}" for unit in (_OF_PAIRS, " of keys") for each in get_args(Relation)), INDIVIDUALS, PEOPLE]
     if relation in get_args(Relation):
@@ -54,7 +54,7 @@ def _either(words: Iterable[str]) -> str:
 
 
 def check_stated(**given: object) -> None:
-    """Refuses a charge that lacks one of these: nothing of it is guessed."""
+    """Refuses a charge that lacks one of these: nothing is guessed."""
     for name, value in given.items():
         if value is None:
             raise ArgumentError(
@@ -63,16 +63,16 @@ def check_stated(**given: object) -> None:
 
 
 def check_priced(epsilon: float, delta: float, statistic: object) -> None:
-    """Refuses a price that no release has, and one of nothing."""
+    """Refuses a price that no release can have, and a price without a statistic."""
     Privacy(epsilon, delta or 0.5, 0)
     if not isinstance(statistic, str) or not statistic:
         raise ArgumentError("statistic", statistic, "must say what is released", 'Pass "median value", for example')
 
 
 def ask_of_release(release: object, beside: Sequence[str]) -> tuple[Ask, Callable[[int], str]]:
-    """What a release that is in no ledger asks of one, and its text by the number of its record.
+    """What a release that is in no ledger yet asks of one, and a function from its record number to its text.
 
-    `beside` are arguments that were given with it, and would contradict it.
+    `beside` are arguments that were given as well, and could contradict it.
     """
     if not isinstance(release, Release):
         raise ArgumentTypeError(
@@ -81,20 +81,20 @@ def ask_of_release(release: object, beside: Sequence[str]) -> tuple[Ask, Callabl
     if beside:
         raise ArgumentError(
             "release", HIDDEN, f"cannot be used with {arg(beside[0])}", f"Leave out {arg(beside[0])}",
-            because="a release says it itself",
+            because="the release states it",
         )  # fmt: skip
     if release.record is not None:
         raise ArgumentError(
-            "release", HIDDEN, f"must be in no ledger yet, and is record {release.record:,} of one",
-            "It is paid for: charge it nowhere else",
+            "release", HIDDEN, f"must not be in a ledger yet, but is record {release.record:,} of one",
+            "It is already paid for: do not charge it again",
         )  # fmt: skip
     if release.unit is None and not release.person:
         raise ArgumentError(
             "release", HIDDEN, "must say what it protects", f"Say it yourself: {arg('epsilon')}, {arg('delta')}, "
             f"{arg('statistic')} and {arg('relation', 'add_remove of pairs')}, for example",
-            because="this one is of version 0.1.0 and does not",
+            because="this one comes from version 0.1.0 and does not",
         )  # fmt: skip
-    # Anybody can make one up, and a negative ε would add to the budget. Only a release that costs nothing has 0.
+    # Anyone can make one up, and a negative ε would add to the budget. Only a release that costs nothing has 0.
     check_priced(release.epsilon or 1.0, release.delta, release.statistic)
     check_unit(release.protects, release.pairs_per_person)
     charge = Charge("other", epsilon=release.epsilon, delta=release.delta)
@@ -117,7 +117,7 @@ def checked_probability(name: str, value: object) -> float:
 
 
 def checked_label(label: object) -> str:
-    """A label is text that a file can hold."""
+    """The label, which must be text that a file can hold."""
     if not isinstance(label, str):
         raise ArgumentTypeError("label", label, "must be text", "Pass a short text, or leave it out")
     if not _is_text(label):
@@ -126,7 +126,7 @@ def checked_label(label: object) -> str:
 
 
 def checked_part(part: object, ask: Ask) -> tuple[str, str] | None:
-    """(partition, part). There are no parts under replace: a pair can leave one part for another, and both change."""
+    """(partition, part). Under replace there are no parts: a pair can move from one part to another and change both."""
     if part is None:
         return None
     if not isinstance(part, tuple) or len(part) != 2 or not all(_is_text(name) and name for name in part):
@@ -136,8 +136,8 @@ def checked_part(part: object, ask: Ask) -> tuple[str, str] | None:
     if ask.relation not in ("add_remove", PEOPLE, INDIVIDUALS):
         raise ArgumentError(
             "part", part, "can be used only with add_remove",
-            f"Plan with {arg('relation', 'add_remove')}, or leave {arg('part')} "
-            "out", because="a replaced pair may change its part",
+            f"Plan with {arg('relation', 'add_remove')}, or leave out {arg('part')}",
+            because="a replaced pair may move to another part",
         )  # fmt: skip
     return part[0], part[1]
 

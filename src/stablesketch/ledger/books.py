@@ -21,8 +21,8 @@ from .rows import Budget, Head, ReleaseRow
 from .spent_secrets import Damaged, SpentSecrets
 from .unit import fix_unit
 
-_LENIENCE = timedelta(seconds=10)  # how far a clock may be set back without an error
-_ROUNDING = 1e-6  # by how much two ways to compose the same releases may differ
+_LENIENCE = timedelta(seconds=10)  # how far the clock may go back without an error
+_ROUNDING = 1e-6  # how much two ways of composing the same releases may differ
 
 
 class Books:
@@ -33,7 +33,7 @@ class Books:
         self._path = path
         self.head = Head.read(connection, path)
         self.budgets = Budgets(connection, path, self.head)
-        self._sound: set[int] = set()  # budgets whose cache is what was written
+        self._sound: set[int] = set()  # budgets whose cache passed its checksum
         self._secrets = SpentSecrets(connection)
         self.chain = Chain(connection, path, self.head, self.budgets)
         self.chain.check_end()
@@ -41,7 +41,7 @@ class Books:
     # --- what is spent ---
 
     def limits(self, name: str, relation: str | None = None) -> list[Limit]:
-        """The budget with what is spent of it, and that of the whole ledger if it is another: both must hold."""
+        """The budget with what is spent of it and, for a named budget, also the whole ledger's: both must hold."""
         found = []
         for budget in self.budgets.limiting(name):
             spent = self._composition(budget, relation or self.head.relation or "replace").total()
@@ -49,7 +49,7 @@ class Books:
         return found
 
     def nothing_spent(self, name: str) -> ComposedCost:
-        """The cost of no release, as this budget composes."""
+        """The cost of no release, composed as this budget composes."""
         return ComposedCost.nothing(self.head.relation or "replace", self.budgets.lasting(name).theta)
 
     def totals_with(self, name: str, entries: Sequence[Entry], relation: str) -> list[ComposedCost]:
@@ -57,14 +57,14 @@ class Books:
         return [self._added(budget, entries, relation).total() for budget in self.budgets.limiting(name)]
 
     def totals_if(self, name: str, asks: Sequence[Ask], times: int, lane: Lane, relation: str) -> list[ComposedCost]:
-        """As `totals_with`, for each of the asks so many times in one lane, however many that is."""
+        """Like `totals_with`, for each of the asks `times` times in one lane, however many that is."""
         charges = [ask.charge for ask in asks]
         return [
             self._composition(budget, relation).total_if(charges, times, lane) for budget in self.budgets.limiting(name)
         ]
 
     def in_all(self, name: str) -> ComposedCost:
-        """The cost of all releases under a budget together; if it renews, over all periods, which no limit bounds."""
+        """The cost of all releases under a budget together; if it renews, over all periods, which has no limit."""
         return self._composition(self.budgets.lasting(name), self.head.relation or "replace").total()
 
     def _composition(self, budget: Budget, relation: str) -> Composition:
@@ -84,7 +84,7 @@ class Books:
     # --- recording ---
 
     def prepare(self, entries: Sequence[Entry], name: str) -> None:
-        """Computes the cost of each kind of release, which can take a tenth of a second; nothing is written."""
+        """Computes the cost of each kind of release, which can take a tenth of a second. Writes nothing."""
         for budget in self.budgets.limiting(name):
             for ask in {entry.ask for entry in entries}:
                 Composition(self._connection, budget.id, ask.relation, budget.theta).prepare(ask.charge)
@@ -104,7 +104,7 @@ class Books:
             composition = self._added(budget, entries, relation)
             limit = Limit(budget.name, budget.epsilon, budget.delta, ComposedCost.nothing(relation, budget.theta))
             total = composition.total()
-            after = limit.epsilon_of(total)  # of the whole in the end, which comes last
+            after = limit.epsilon_of(total)  # the last limit is the whole ledger's, so its ε remains
             if not limit.holds(total):
                 spent = limit.epsilon_of(self._composition(budget, relation).total())
                 ask = entries[0].ask
@@ -125,11 +125,10 @@ class Books:
         return records
 
     def keep_published(self, records: Sequence[Record], texts: Sequence[Callable[[int], str]]) -> None:
-        """Stores what each record releases, in the transaction that made them, so that a value that was paid for is
-        never lost.
+        """Stores what each record releases, in the same transaction, so that a value that was paid for is never lost.
 
-        If a process is killed before it is committed, nothing was paid and nothing shown; after that, the value is
-        here, whatever became of the process. It is public, as every release is.
+        If the process is killed before the commit, nothing was paid or shown; after it, the value is here, whatever
+        happens to the process. The value is public, as every release is.
         """
         for record, text in zip(records, texts, strict=bool(texts)):
             number, raw = record.number, text(record.number).encode()
@@ -137,7 +136,7 @@ class Books:
             self._connection.execute("INSERT INTO published VALUES (?, ?, ?)", row)
 
     def published(self, number: int) -> str | None:
-        """What a record released; None if it has nothing: it was recorded by `charge`, or by an older version."""
+        """What a record released; None if nothing is stored, because `charge` or an older version recorded it."""
         query = "SELECT content, checksum FROM published WHERE number = ?"
         row = self._connection.execute(query, (number,)).fetchone()
         if row is None:
@@ -162,7 +161,7 @@ class Books:
         if last is not None and time < datetime.fromisoformat(last) - _LENIENCE:
             raise ClockWentBackwards(
                 f"the clock says {time:%Y-%m-%d %H:%M:%S} UTC, but the last release was recorded at {last}. "
-                "Nothing was recorded or released. Correct the clock; if it is right now and was wrong then, call "
+                "Nothing was recorded or released. Correct the clock. If it is right now and was wrong then, call "
                 "ledger.accept_clock()."
             )
         return time.isoformat(timespec="microseconds")
@@ -213,7 +212,7 @@ class Books:
     # --- keeping it ---
 
     def rebuild(self) -> None:
-        """Composes everything anew from the records, which are checked against the chain first."""
+        """Composes everything again from the records, after checking them against the chain."""
         self._connection.execute("DELETE FROM costs")
         self._sound.clear()
         compositions: dict[tuple[str, str], Composition] = {}
@@ -249,7 +248,7 @@ class Books:
             budget.write(self._connection)
 
     def _every_limit(self) -> list[tuple[Budget, Limit]]:
-        """All rows, with what was spent of each; rows that sum over periods are not limits."""
+        """All rows that are limits, with what was spent of each. Rows that sum over periods are not limits."""
         relation = self.head.relation or "replace"
         return [
             (each, Limit(each.name, each.epsilon, each.delta, self._composition(each, relation).total()))
@@ -257,12 +256,12 @@ class Books:
         ]
 
     def verify(self) -> None:
-        """Composes everything anew, and compares it with the cache and the budgets."""
-        forget()  # what this process remembers came from the cache
+        """Composes everything again, and compares the result with the cache and the budgets."""
+        forget()  # costs remembered by this process came from the cache
         try:
             before = {budget.id: limit.spent for budget, limit in self._every_limit()}
         except Stale:
-            before = {}  # a damaged cache, which is rebuilt
+            before = {}  # the cache is damaged and will be rebuilt
         forget()
         self.rebuild()
         for budget, limit in self._every_limit():
@@ -282,7 +281,7 @@ class Books:
             raise self.chain.damaged(f"the database is damaged: {found[0]}")
 
     def accept_clock(self) -> None:
-        """From now on, existing records do not limit what time it can be."""
+        """From now on, the times of existing records do not restrict the clock."""
         self.head.last_time = None
         self.head.write(self._connection)
 

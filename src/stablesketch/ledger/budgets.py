@@ -1,9 +1,9 @@
 """The budgets of a ledger within one transaction: which of them limit a release, and for which period.
 
-A budget that renews has a row for each calendar period in which something was released, made by the first release of
-the period and a link of the chain from then on. A period is never given a second row, so that its ε and δ are spent
-once, whatever the clock says, which process asks, and wherever one is killed: the row, its releases and what they cost
-are written in one transaction.
+A budget that renews has a row for each calendar period in which something was released. The first release of the period
+creates it, and it is a link of the chain from then on. A period never gets a second row, so its ε and δ are spent once,
+whatever the clock says, whichever process asks, and wherever one is killed: the row, its releases and their cost are
+written in one transaction.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _NOT_YET = -1  # the id of a row that is not in the table
 
 
 def now() -> datetime:
-    """The system time: it is in the records, and decides the period of a budget that renews."""
+    """The system time. Records contain it, and it decides the period of a budget that renews."""
     return datetime.now(UTC)
 
 
@@ -37,7 +37,7 @@ def add_budget(connection: sqlite3.Connection, head: Head, budget: Budget) -> No
 
 
 class Budgets:
-    """All rows, by name and period; in the order they were made."""
+    """All rows, by name and period, in the order they were created."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path, head: Head) -> None:
         self._connection, self._path, self._head = connection, path, head
@@ -47,7 +47,7 @@ class Budgets:
         return iter(self._rows.values())
 
     def find(self, name: str) -> Budget | None:
-        """The budget of this name; the whole has the empty name."""
+        """The budget of this name; the whole ledger's has the empty name."""
         return self._rows.get((name, ""))
 
     def lasting(self, name: str) -> Budget:
@@ -95,22 +95,22 @@ class Budgets:
     def period(self) -> str:
         """The period that releases count for now; empty if nothing renews.
 
-        The period of the clock, or the latest one with releases: a clock that was set back opens no earlier period.
+        The period of the clock, or a later one if it has releases: setting the clock back reopens no earlier period.
         """
         per = self.whole.per
         return max(period_of(per, self.time), *(period for _, period in self._rows)) if per else ""
 
     @property
     def renewal(self) -> str | None:
-        """The day on which the budget is whole again; None if it does not renew."""
+        """The day on which the budget renews; None if it does not renew."""
         return next_start(self.whole.per, self.period).isoformat() if self.period else None
 
     def limiting(self, name: str) -> list[Budget]:
-        """The rows that limit a release under this name now: the budget's own, and last the whole's."""
+        """The rows that limit a release under this name now: the budget's own and, last, the whole ledger's."""
         return [self._of_now(self.lasting(each)) for each in ([name, ""] if name else [""])]
 
     def _of_now(self, budget: Budget) -> Budget:
-        """The budget itself, or its row for the current period, which has no releases until it is added."""
+        """The budget itself, or its row for the current period. A new row has no releases until it is added."""
         if not budget.per:
             return budget
         found = self._rows.get((budget.name, self.period))

@@ -1,7 +1,7 @@
-"""The chain of a ledger: a hash of all releases and budgets so far, which shows a file that was edited or rolled back.
+"""The chain of a ledger: a hash of all releases and budgets so far, which reveals an edited or rolled-back file.
 
-Each release has a link, made from the one before and everything recorded about the release (rows.py). A budget has one
-as well, after the release that was the last when it was made.
+Each release has a link, computed from the previous link and everything recorded about the release (rows.py). A budget
+also has one, after the release that was the last when the budget was created.
 """
 
 from __future__ import annotations
@@ -60,14 +60,14 @@ class Chain:
             )
 
     def _links(self, number: int, chain: bytes, made: dict[int, list[Budget]] | None = None) -> list[bytes]:
-        """The chain after a release, and after each budget that was made before the next one."""
+        """The chain after a release, and after each budget created before the next release."""
         links = [chain]
         for budget in (self._made() if made is None else made).get(number, ()):
             links.append(budget.linked(links[-1]))
         return links
 
     def _made(self) -> dict[int, list[Budget]]:
-        """The budgets, those of periods among them, by the number of releases that came before."""
+        """The budgets, including those of periods, by the number of releases that came before."""
         made: dict[int, list[Budget]] = {}
         for budget in self._budgets:
             made.setdefault(budget.after, []).append(budget)
@@ -75,8 +75,8 @@ class Chain:
 
     def check_end(self) -> None:
         """Checks that the records end where the head says, that no row of a budget is missing, and that the links of
-        the last records and of every budget are right, including those of every period: a period under another name, or
-        without a row, would be given its budget again.
+        the last records and of every budget are right. That includes every period: a period under another name, or
+        without a row, would get its budget again.
         """
         last, counts = self._head.releases, {("", False): -self._head.releases}
         if self._connection.execute("SELECT max(number) FROM releases").fetchone()[0] not in (last, last or None):
@@ -112,7 +112,7 @@ class Chain:
         return kinds, {budget.id: budget for budget in self._budgets}
 
     def _named(self, row: ReleaseRow, kinds: dict[int, str], budgets: dict[int, Budget]) -> tuple[Budget, str]:
-        """The budget and the content of the kind that a release names by their ids."""
+        """The budget and the kind that a release refers to by id."""
         if row.kind not in kinds or row.budget not in budgets:
             raise self.damaged(f"release {row.number} refers to a missing entry")
         return budgets[row.budget], kinds[row.kind]
@@ -146,7 +146,7 @@ class Chain:
 
 
 def record_of(row: ReleaseRow, budget: Budget, ask: Ask) -> Record:
-    """A row of the table of releases, with what it asked for, as users see it."""
+    """A row of the table of releases, with what it asked for, in the form users see."""
     return Record(
         number=row.number,
         time=row.time,

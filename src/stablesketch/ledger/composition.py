@@ -1,22 +1,23 @@
 """The cost of all releases of a budget together, updated with every release: a cache that can always be rebuilt.
 
 A *lane* is a sequence of releases that compose one after another: those that may concern everybody, and those of each
-declared part of a partition. Costs (accounting.py) are joined like the digits of a binary counter: a lane of n
-releases is held as costs of 2^i releases for the digits i of n, its *frontier*. A new release is one more cost of 2^0,
-and two of the same size are composed into one of the next. So each release is composed with as many others as it
-weighs, at a lattice that suits both (privacy/loss_law.py); a few compositions per release, and one for each digit to
-read the total.
+declared part of a partition. Costs (accounting.py) are combined like the digits of a binary counter: a lane of n
+releases is stored as costs of 2^i releases for the digits i of n, its *frontier*. A new release is one more cost of
+2^0, and two costs of the same size are composed into one of the next size. Costs of the same weight are thus composed
+with each other, at a lattice that suits both (privacy/loss_law.py). This takes a few compositions per release, and one
+for each digit to read the total.
 
-A cost has a *key*, a hash of what is in it: of the charge for one release, of the two keys for two costs composed.
-Equal keys are equal costs, wherever they come from; and a key can be recomputed from the records alone.
+A cost has a *key*, a hash of its content: of the charge for one release, or of the two keys for two composed costs.
+Equal keys mean equal costs, wherever they come from, and a key can be recomputed from the records alone.
 
-A partition is charged its worst part. What that costs is kept as one cost, `either` over every state that any part has
-been in: parts only ever grow, so that covering an old state as well changes nothing for the better. Which states
-are covered is remembered by key; a thousand parts with the same plans are one state.
+A partition is charged for its worst part. That is kept as one cost, `either` over every state that any part has been
+in: parts only ever grow, so covering an old state as well never lowers the cost. The covered states are remembered by
+key; a thousand parts with the same plans are one state.
 
 Whatever is missing or fails its checksum raises `Stale`, and the ledger rebuilds the cache from the records. Each cost
-has one, and what refers to them, `frontier`, `partitions` and `covered`, has one for each budget (`checksum`), which
-the row of the budget keeps: changing the cache has it rebuilt, and gives no budget back.
+has a checksum. The tables that refer to costs (`frontier`, `partitions` and `covered`) have one for each budget
+(`checksum`), stored in the row of the budget. Changing the cache therefore only causes a rebuild, and gives no budget
+back.
 """
 
 from __future__ import annotations
@@ -30,10 +31,10 @@ from ..errors import BlobError
 from ..privacy.charge import Charge
 from .accounting import ComposedCost
 
-_ACCOUNTING = b"stablesketch/ledger/accounting/1/"  # a change of how costs are computed is a new number
+_ACCOUNTING = b"stablesketch/ledger/accounting/1/"  # change the number if costs are computed differently
 _REMEMBERED = 512
 
-# Costs by key, of this process: the same key is the same cost, whatever the ledger.
+# Costs by key, in this process: the same key means the same cost, in any ledger.
 _memory: dict[bytes, ComposedCost] = {}
 
 
@@ -43,11 +44,11 @@ def forget() -> None:
 
 
 class Stale(Exception):
-    """The cache does not fit the records; never shown to users."""
+    """The cache does not match the records; never shown to users."""
 
 
 class Lane(NamedTuple):
-    """A sequence of releases: with empty names those that may concern everybody, otherwise those of one part of a
+    """A sequence of releases: with empty names, those that may concern everybody; otherwise, those of one part of a
     partition.
     """
 
@@ -117,14 +118,14 @@ class Composition:
         return key
 
     def total(self) -> ComposedCost:
-        """The total: what may concern everybody, and of every partition the worst part."""
+        """The total: what may concern everybody, and the worst part of every partition."""
         total = self._lane_cost(Lane())
         for partition in sorted(self._partitions()):
             total = total + self._worst(partition)[0]
         return total
 
     def total_if(self, charges: Sequence[Charge], times: int, lane: Lane) -> ComposedCost:
-        """The total if each of these were released `times` times more in this lane."""
+        """The total if each of these were released `times` more times in this lane."""
         nothing = ComposedCost.nothing(self._relation, self._theta)
         more = ComposedCost.total([self._cost(self._single(each)).times(times) for each in charges], nothing)
         total = self._lane_cost(Lane())
@@ -170,7 +171,7 @@ class Composition:
                         "DELETE FROM costs WHERE key = ? AND key NOT IN (SELECT key FROM frontier WHERE key = ?)",
                         (key, key),
                     )
-        # Those of single releases stay: the next of its kind need not be computed again, in whatever process.
+        # Costs of single releases stay, so that no process computes the next one of the same kind again.
         for key, recipe in self._recipes.items():
             if isinstance(recipe, Charge):
                 self._store(key)
@@ -208,7 +209,7 @@ class Composition:
         return stored | {lane.partition for lane in self._changed if lane.partition}
 
     def _lane_cost(self, lane: Lane) -> ComposedCost:
-        """The cost of a lane, large costs first: they change least often, and a small one added to a large one costs
+        """The cost of a lane, large costs first: they change least often, and adding a small cost to a large one loses
         little precision.
         """
         frontier = self._frontier(lane)
@@ -216,7 +217,7 @@ class Composition:
         return ComposedCost.total(costs, ComposedCost.nothing(self._relation, self._theta))
 
     def _worst(self, partition: str) -> tuple[ComposedCost, set[bytes]]:
-        """The cost of the worst part, the changed ones included, and the states that were not covered before."""
+        """The cost of the worst part, including changed parts, and the states that were not covered before."""
         if partition not in self._found:
             self._found[partition] = self._find_worst(partition)
         return self._found[partition]
@@ -273,7 +274,7 @@ def _checked(name: bytes, row: tuple[bytes, bytes]) -> ComposedCost:
 
 
 def _checksum(name: bytes, content: bytes) -> bytes:
-    """The checksum of a cost in its place, so that it cannot be exchanged for another."""
+    """The checksum of a cost under its key, so that it cannot be exchanged for another."""
     return _hash(b"cost", name, content)
 
 

@@ -1,4 +1,4 @@
-"""The file of a ledger: transactions on it that notice if it is gone, emptied, replaced or rolled back."""
+"""The file of a ledger: transactions that detect whether it was deleted, emptied, replaced or rolled back."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 class LedgerTerms(NamedTuple):
-    """The terms that a ledger is opened with; None if not given. An existing ledger must have the same."""
+    """The terms that a ledger is opened with; None if not given. They must match those of an existing ledger."""
 
     epsilon: float | None
     delta: float | None
@@ -46,7 +46,7 @@ class LedgerTerms(NamedTuple):
 
 
 class LedgerFile:
-    """An existing file with a ledger in it, or an empty one, which becomes a ledger on these terms.
+    """An existing ledger file, or an empty file, which becomes a ledger on these terms.
 
     It remembers which file it was and where its chain ended, and every transaction checks both.
     """
@@ -78,18 +78,18 @@ class LedgerFile:
             raise LedgerError(
                 f"ledger {self.path} no longer exists. Restore it from a backup: a new one would forget what was spent."
             )
-        seen = self._seen  # before it begins: other threads may see more, later, of what this one does not
+        seen = self._seen  # read first: other threads may later see more than this transaction does
         with store.transaction(self.path, write=write, identity=self._identity) as (connection, _):
             if store.is_empty(connection, self.path):
                 raise LedgerCorrupt(f"the ledger {self.path} has been emptied. Restore it from a backup.")
             books = Books(connection, self.path)
             books.chain.check_follows(seen)
             yield books
-        with self._noting:  # of two threads the one that saw less must not have the last word
-            self._seen = max(self._seen, books.chain.position, key=lambda position: position[0])  # committed by now
+        with self._noting:  # a thread that saw less must not overwrite one that saw more
+            self._seen = max(self._seen, books.chain.position, key=lambda position: position[0])  # committed
 
     def read(self, question: Callable[[Books], T]) -> T:
-        """Reads from the books. A cache that does not fit the records is rebuilt first."""
+        """Reads from the books. A cache that does not match the records is rebuilt first."""
         try:
             with self.transaction(write=False) as books:
                 return question(books)
@@ -99,7 +99,7 @@ class LedgerFile:
             return question(books)
 
     def rebuild(self) -> None:
-        """Rebuilds the cache and writes nothing else: its content follows from the records."""
+        """Rebuilds the cache, which follows from the records, and writes nothing else."""
         with self.transaction(write=True) as books:
             books.rebuild()
 

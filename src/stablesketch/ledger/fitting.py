@@ -1,4 +1,4 @@
-"""The price of releases, and whether they would fit, by the current books. Nothing is recorded."""
+"""The price of releases, and whether they would fit, as the books stand now. Nothing is recorded."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from .preview import Preview, Schedule, largest_epsilon, schedule
 from .record import Ask, Entry
 from .unit import require_unit, seen_as
 
-MANY = 1_000_000  # releases, beyond which nobody counts
+MANY = 1_000_000  # releases; a forecast does not count further
 
 
 def preview_of(books: Books, name: str, asks: Sequence[Ask], times: int, lane: Lane) -> Preview:
-    """The preview of each of the asks, repeated this often, in one lane."""
+    """The preview of releasing each of the asks `times` times, in one lane."""
     for ask in asks:
         require_unit(books.head, seen_as(books.head, ask))
     relation = books.head.relation or (asks[0].relation if asks else "replace")
@@ -38,7 +38,7 @@ def preview_of(books: Books, name: str, asks: Sequence[Ask], times: int, lane: L
 
 
 def schedule_of(books: Books, name: str, plan: Plan, releases: int) -> Schedule:
-    """The largest ε for each of this many releases like `plan`."""
+    """The largest ε at which this many releases like `plan` fit."""
     require_unit(books.head, seen_as(books.head, Ask.of_plan(plan)))
     relation = books.head.relation or plan.privacy.protects
     limits = books.limits(name, relation)
@@ -69,7 +69,7 @@ def epsilon_that_fits(books: Books, name: str, entries: Sequence[Entry]) -> floa
 
 
 def how_many(books: Books, name: str, ask: Ask | None) -> int | None:
-    """How many releases like this, or like the last of the budget, fit now; MANY if more than that do."""
+    """How many releases like this one, or like the last one of the budget, fit now; at most MANY."""
     lane = Lane()
     if ask is None:
         last = books.last(name)

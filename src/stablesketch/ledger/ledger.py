@@ -47,30 +47,30 @@ from .standing import Standing, spent_of
 
 
 class Ledger(Standing):
-    """The releases of one data set, their total cost, and the (ε, δ) they may cost at most.
+    """The releases of one data set, their total cost, and the maximum (ε, δ) they may cost.
 
     `Ledger("budget.db", epsilon=3.0, delta=1e-6)` opens the file, or creates it. An existing ledger needs no numbers;
-    if they are given, they must be its own. Pass it to `collector.release(ledger=...)`: the release is recorded durably
+    if they are given, they must match. Pass it to `collector.release(ledger=...)`: the release is recorded durably
     before its value appears, or refused with `BudgetExceeded`.
 
     *What it guarantees.* All recorded releases together are (epsilon, delta)-private, for one **unit**: a relation and
     a number of pairs per person, given here or fixed by the first release. Two data sets are neighbours if they differ
-    in one person, as `Privacy` says, and every release of the ledger must see a stream in which that is a difference of
-    at most that many pairs, by the same relation (under replace a filter must leave equally many pairs of both). A
+    in one person, as defined by `Privacy`. Every release of the ledger must see a stream in which neighbours differ by
+    at most that many pairs, by the same relation (under replace, a filter must keep equally many pairs of both). A
     release of another unit is refused (`UnitMismatch`): under replace the number of pairs is public, under add_remove
-    it is protected, and ε for one pair says nothing about a person with twenty. People (`person=`) are a unit of their
-    own, relation "add_remove of people": all that one person did, however many of their pairs a release uses. It does
-    not add up with a release of pairs, not even if both have pairs_per_person=1. `max_value` is not part of the unit:
-    it is how a stream was cut before it came in, and neighbours cut alike are neighbours.
+    it is protected, and ε for one pair says nothing about a person with twenty. People (`person=`) are a separate unit,
+    relation "add_remove of people": everything one person did, however many of their pairs a release uses. Its cost
+    cannot be added to that of a release of pairs, not even if both have pairs_per_person=1. `max_value` is not part of
+    the unit: it only says how a stream was clipped beforehand, and neighbours clipped in the same way are neighbours.
 
     *How it adds up.* By privacy loss distributions, certified from above (privacy/loss_law.py, privacy/charge.py,
-    accounting.py), which is far less than the sum of the ε. This assumes that the plans of later releases are not
-    chosen by the values of earlier ones; with `adaptive=True` they may be, at a price of some 15% in ε.
+    accounting.py), which gives far less than the sum of the ε. This assumes that the plans of later releases do not
+    depend on the values of earlier ones. With `adaptive=True` they may, at a price of some 15% in ε.
 
-    *Renewal.* With `per="month"` (day, week, month, quarter or year of the calendar, in UTC) each period has the whole
+    *Renewal.* With `per="month"` (a calendar day, week, month, quarter or year, in UTC) each period has the whole
     budget: what is recorded in one period is (epsilon, delta)-private. For somebody who is in the data of k periods
     these compose, to at most (k epsilon, k delta); `spent_in_all` returns the actual value. A release counts for the
-    period of the clock, or for the latest period that has releases if the clock is behind that.
+    period of the clock, or for the latest period that has releases, if the clock is behind it.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class Ledger(Standing):
         check_unit(relation, pairs_per_person)
         check_per(per)
         if epsilon is not None and delta is not None and not LedgerFile.exists(place):
-            # Privacy knows what an ε and a δ are.
+            # Privacy checks ε and δ.
             Privacy(epsilon, delta, 0)
             made = store.touch(place)
         elif not LedgerFile.exists(place):
@@ -106,10 +106,10 @@ class Ledger(Standing):
         self._name = ""
         self._budget = self._file.whole
 
-    # --- what would be ---
+    # --- previews ---
 
     def preview(self, plans: Plan | Iterable[Plan], *, times: int = 1, part: tuple[str, str] | None = None) -> Preview:
-        """The price of releases by these plans, each made `times` times, if they were made now. Nothing is recorded."""
+        """The price of releases by these plans, `times` times each, if they were made now. Nothing is recorded."""
         if not isinstance(plans, Plan | Iterable):
             raise ArgumentTypeError("plans", plans, "must be a Plan or a list of them", "Pass results of ss.plan(...)")
         batch = [plans] if isinstance(plans, Plan) else list(plans)
@@ -133,9 +133,9 @@ class Ledger(Standing):
         every: timedelta | None = None,
         lasting: timedelta | None = None,
     ) -> Schedule:
-        """The largest ε for each of this many releases like `plan`, from what is left: a plan that fits that often.
+        """The largest ε at which this many releases like `plan` fit into what is left, and a plan with that ε.
 
-        A release an hour for a year is `every=timedelta(hours=1), lasting=timedelta(days=365)`, or releases=8760.
+        One release per hour for a year is `every=timedelta(hours=1), lasting=timedelta(days=365)`, or releases=8760.
         """
         if not isinstance(plan, Plan):
             raise ArgumentTypeError("plan", plan, "must be a Plan", "Pass the result of ss.plan(...)")
@@ -228,15 +228,15 @@ class Ledger(Standing):
         published: Callable[[int], str] | None = None,
         release: Release | None = None,
     ) -> Record:
-        """Records another release on the same data, proved (epsilon, delta)-private, before it is made.
+        """Records another release of the same data, proved (epsilon, delta)-private, before it is made.
 
-        For noise of your own, another library, or releases made before there was a ledger. `published` makes the text
-        of what is released, from the number of the record; it is kept with the record (`Ledger.published`).
-        `relation` says in full what comes and goes between neighbours: "add_remove of pairs", "replace of pairs", "...
-        of keys", "add_remove of individuals" or "add_remove of people".
+        For your own noise, another library, or releases made before the ledger existed. `published` returns the text of
+        what is released, from the number of the record; it is stored with the record (`Ledger.published`). `relation`
+        says in full how neighbours differ: "add_remove of pairs", "replace of pairs", "... of keys", "add_remove of
+        individuals" or "add_remove of people".
 
-        `release`, made without a ledger, says all of that itself: what it cost, and what it protects. Only `label` and
-        `part` go with it.
+        A `release` that was made without a ledger states all of this: what it cost, and what it protects. Only `label`
+        and `part` can be passed with it.
         """
         if release is not None:
             given = {"epsilon": epsilon, "statistic": statistic, "relation": relation, "published": published}
@@ -261,7 +261,7 @@ class Ledger(Standing):
 
     def enter(self, entries: Sequence[Entry], published: Sequence[Callable[[int], str]] | None = None) -> list[Record]:
         """Records all of them durably, each with what it releases; or raises and records none."""
-        self._read(lambda books: books.prepare(entries, self._name))  # before others are kept waiting
+        self._read(lambda books: books.prepare(entries, self._name))  # before taking the lock that others wait for
         try:
             for _ in range(2):
                 try:
@@ -283,11 +283,11 @@ class Ledger(Standing):
 
     def records(self) -> Iterator[Record]:
         """All releases, in the order they were recorded; for a named budget, its own."""
-        # All at once: a loop over them that takes its time, or never ends, must not keep the file open.
+        # All at once: a slow or endless loop over them must not keep the file open.
         yield from self._read(lambda books: list(books.records(self._name)))
 
     def published(self, number: int) -> str | None:
-        """What record `number` released, as JSON: for a value that was paid for and then lost.
+        """What record `number` released, as JSON, in case a value was paid for and then lost.
 
         None if the ledger never had it, because it was recorded by `charge` or by version 0.1.0.
         """
@@ -296,7 +296,7 @@ class Ledger(Standing):
         return self._read(lambda books: books.published(number))
 
     def to_json(self) -> str:
-        """Budget, unit, what is spent and all releases as JSON."""
+        """The budget, the unit, what is spent and all releases, as JSON."""
 
         def read(books: Books) -> str:
             spent = spent_of(books.limits(self._name)[0])
@@ -330,14 +330,14 @@ class Ledger(Standing):
         except OSError as error:
             raise LedgerError(f"cannot export to {target}: {error.strerror}.") from None
 
-    # --- keeping it ---
+    # --- maintenance ---
 
     @property
     def head(self) -> str:
         """The end of the chain: the number of releases, a colon, and a hash of all releases and budgets so far.
 
-        Keep it where nobody who can write the ledger can change it. `verify(since=head)` later shows whether the ledger
-        still has all that it had then, unchanged.
+        Keep it where nobody who can write to the ledger can change it. Later, `verify(since=head)` shows whether the
+        ledger still has everything it had then, unchanged.
         """
         return self._read(lambda books: position_text(books.chain.position))
 
@@ -365,6 +365,6 @@ class Ledger(Standing):
             raise LedgerError(f"cannot back up to {target}: {error.strerror}.") from None
 
     def accept_clock(self) -> None:
-        """Trusts the clock as it is now, although records are later: after `ClockWentBackwards`, if it is right now."""
+        """Trusts the clock even though records are later: for use after `ClockWentBackwards`, if the clock is right."""
         with self._file.transaction(write=True) as books:
             books.accept_clock()

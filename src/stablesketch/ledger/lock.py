@@ -1,17 +1,17 @@
 """One ledger is one file: locked by what the file *is*, not by its name.
 
-SQLite keeps its log and its locks in files beside the database, whose names are made from its name. Under a second name
-(a hard link, a mount of the single file) those are other files: two processes would each write, and neither would see
-the other. So a file with two names is refused, and whoever writes holds a lock on the file itself (flock), which all
-names share, whether or not the second one was noticed.
+SQLite keeps its log and its locks in files next to the database, named after it. Under a second name (a hard link, a
+mount of the single file) those are different files: two processes would both write, and neither would see the other. A
+file with two names is therefore refused, and a writer holds a lock on the file itself (flock), which all names share,
+whether or not the second one was noticed.
 
-**Why the handle stays open.** POSIX takes all of a process's record locks on a file away as soon as *any* handle of it
-is closed, also those that SQLite holds in another thread. So there is one handle per file and process, opened before
-the first connection to it and closed after the last: `held` counts them. flock locks are not record locks, and the two
-do not meet on local file systems of Linux.
+**Why the handle stays open.** POSIX releases all of a process's record locks on a file as soon as *any* handle to it is
+closed, including those that SQLite holds in another thread. There is therefore one handle per file and process, opened
+before the first connection and closed after the last: `held` counts them. flock locks are not record locks, and on
+local Linux file systems the two do not interact.
 
-A fork inherits the handle, and with it the lock. It closes its copy and knows of nothing; the parent unlocks expressly,
-so that a copy that lives on keeps nobody waiting.
+A fork inherits the handle, and with it the lock. It closes its copy and forgets it. The parent unlocks explicitly, so
+that a surviving copy keeps nobody waiting.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _files = _Files()
 
 
 def _forked_away() -> None:
-    """In a fork: the handles are the parent's. Closing them here ends no lock of the parent."""
+    """In a fork, the handles belong to the parent. Closing them here releases no lock of the parent."""
     global _files
     inherited, _files = _files, _Files()
     for file in inherited.by_identity.values():
@@ -61,9 +61,9 @@ if hasattr(os, "register_at_fork"):
 
 @contextlib.contextmanager
 def held(path: Path, *, write: bool, wait: float) -> Iterator[Identity]:
-    """The file at this real path, open for the length of the block; with `write`, for this thread alone.
+    """The file at this real path, open for the duration of the block; with `write`, for this thread alone.
 
-    OSError if it cannot be opened or others keep it longer than `wait` seconds.
+    Raises OSError if it cannot be opened, or if others hold it for longer than `wait` seconds.
     """
     files = _files
     with files.guard:
@@ -87,13 +87,13 @@ def held(path: Path, *, write: bool, wait: float) -> Iterator[Identity]:
         finally:
             file.writing.release()
     finally:
-        if files is _files:  # else this is a fork that leaves the block of its parent, and the handles are closed
+        if files is _files:  # otherwise this is a fork leaving its parent's block, and the handles are closed
             with files.guard:
                 file.users -= 1
                 if not file.users:
                     del files.by_identity[identity]
                     for handle in file.handles:
-                        # Nothing was written to it; what was done under the lock is done, and must not seem undone.
+                        # Nothing was written to it. What was done under the lock is done, and must not look undone.
                         with contextlib.suppress(OSError):
                             os.close(handle)
 
@@ -102,7 +102,7 @@ def _opened(files: _Files, path: Path) -> tuple[Identity, _File]:
     identity = identity_of(os.stat(path))
     if identity not in files.by_identity:
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        identity = identity_of(os.fstat(handle))  # of what was opened, should it be another by now
+        identity = identity_of(os.fstat(handle))  # of the file that was opened, even if another has replaced it
         files.by_identity.setdefault(identity, _File()).handles.append(handle)
     return identity, files.by_identity[identity]
 

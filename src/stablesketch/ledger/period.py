@@ -1,6 +1,6 @@
-"""Calendar periods in UTC: the names a renewing budget gives them, and when the next one begins.
+"""Calendar periods in UTC: their names in a renewing budget, and when the next one begins.
 
-Names of one kind sort as the periods do: 2026-11-16, 2026-W47 (weeks as ISO 8601 counts them), 2026-11, 2026-Q4, 2026.
+Names of one kind sort in order of time: 2026-11-16, 2026-W47 (ISO 8601 weeks), 2026-11, 2026-Q4, 2026.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def check_per(per: object) -> None:
 
 
 def period_of(per: str, time: datetime) -> str:
-    """The period that contains this moment, which is in UTC."""
+    """The period that contains this moment (in UTC)."""
     if per == "week":
         year, week, _ = time.isocalendar()
         return f"{year:04}-W{week:02}"
@@ -29,10 +29,10 @@ def period_of(per: str, time: datetime) -> str:
 
 
 def next_start(per: str, period: str) -> date:
-    """The first day of the period after this one: then the budget is whole again."""
+    """The first day of the next period, on which the budget renews."""
     if per == "day":
         return date.fromisoformat(period) + timedelta(days=1)
     if per == "week":
         return date.fromisoformat(f"{period}-1") + timedelta(days=7)
-    last = int(period[5:]) if per == "month" else 3 * int(period[6:]) if per == "quarter" else 12  # month of it
+    last = int(period[5:]) if per == "month" else 3 * int(period[6:]) if per == "quarter" else 12  # its last month
     return date(int(period[:4]) + last // 12, last % 12 + 1, 1)

@@ -14,16 +14,16 @@ from ..privacy.charge import Charge
 from ..spoken import at_least, at_most
 from .accounting import ComposedCost
 
-# A budget of 0.3 takes releases of 0.1 and 0.2, whose floats add up to a little more: nine digits are held.
+# A budget of 0.3 must allow releases of 0.1 and 0.2, whose floats add up to slightly more: nine digits count.
 NINE_DIGITS = 1.0 + 1e-9
 _STEPS = 14
 _CLOSE = 1.003
-_MOST = 100.0  # of ε, or of ln ρ: there is no privacy left there
+_MOST = 100.0  # ε, or ln ρ: beyond this there is no privacy left
 
 
 @dataclass(frozen=True)
 class Limit:
-    """A budget, and what has been spent of it."""
+    """A budget, and how much of it has been spent."""
 
     name: str
     epsilon: float
@@ -31,7 +31,7 @@ class Limit:
     spent: ComposedCost
 
     def holds(self, cost: ComposedCost) -> bool:
-        """Whether this total is within the budget: its δ at the budget's ε is not more than the budget's."""
+        """Whether this total is within the budget: at the budget's ε, its δ is at most the budget's."""
         return cost.delta(self.epsilon * NINE_DIGITS) <= self.delta * NINE_DIGITS
 
     def epsilon_of(self, cost: ComposedCost) -> float:
@@ -68,8 +68,8 @@ class Preview:
 
 @dataclass(frozen=True)
 class Schedule:
-    """A schedule: `releases` releases by `plan` fit into what is left. It is the plan you asked about, with the ε that
-    fits.
+    """A schedule: `releases` releases by `plan` fit into what is left. `plan` is the plan you asked about, with the ε
+    that fits.
     """
 
     releases: int
@@ -93,14 +93,14 @@ class Schedule:
             f"each    ε = {at_most(self.epsilon, 6)} at δ = {at_most(self.delta, 3)}\n"
             f"spent   ε = {at_most(self.spent, 6)}\n"
             f"after   ε = {at_most(self.after, 6)}\n"
-            f"error   {mechanism_of(self.plan).error_in_words(self.plan)}; of each"
+            f"error   {mechanism_of(self.plan).error_in_words(self.plan)}; for each"
         )
 
 
 def largest_epsilon(charge: Charge, fits: Callable[[Charge], bool], *, most: float = math.inf) -> float | None:
-    """About the largest ε (at most `most`, at the δ of `charge`) for which a charge like it fits, or None.
+    """Approximately the largest ε (at most `most`, at the δ of `charge`) for which a charge like it fits, or None.
 
-    How much neighbours change is searched, for noise ε itself: less of it is less of everything.
+    The search is over how much neighbours change, or over ε itself for noise: less of it means less cost.
     """
     size = charge.log_rho if charge.kind == "sketch" else charge.epsilon
     low = high = 1.0
@@ -119,11 +119,11 @@ def largest_epsilon(charge: Charge, fits: Callable[[Charge], bool], *, most: flo
         middle = math.sqrt(low * high)
         low, high = (middle, high) if fits(charge.scaled(middle)) else (low, middle)
     if charge.kind != "sketch":
-        # Noise of an estimate is not quite in proportion to 1/ε: a little less is sure to fit.
+        # Noise on an estimate is not quite proportional to 1/ε: a little less is certain to fit.
         sure = 0.98 if "estimate" in {charge.kind, *(part.kind for part in charge.parts)} else 1.0
         return min(sure * low * charge.epsilon, most)
     curve = PrivacyCurve.from_log(charge.p, charge.size, low * charge.log_rho)
-    # A plan for this ε or less has at most this sensitivity: the lower end of the bracket is not above the truth.
+    # A plan for this ε or less has at most this sensitivity: the lower end of the bracket is not above the true value.
     epsilon = curve.bracket(0.5 * charge.delta)[0]
     left = charge.delta - (1.0 + math.exp(min(epsilon, 700.0))) * charge.gap
     return min(curve.bracket(left)[0] if left > 0.0 else epsilon, most)
@@ -132,7 +132,7 @@ def largest_epsilon(charge: Charge, fits: Callable[[Charge], bool], *, most: flo
 def schedule(
     plan: Plan, releases: int, limits: Sequence[Limit], cost_of: Callable[[Charge, int], ComposedCost]
 ) -> Schedule:
-    """The largest ε for each of `releases` releases that fit into all limits, planned and checked."""
+    """The largest ε at which `releases` releases fit into all limits, planned and checked."""
 
     def fits(charge: Charge) -> bool:
         return all(limit.holds(limit.spent + cost_of(charge, i).times(releases)) for i, limit in enumerate(limits))
@@ -145,9 +145,8 @@ def schedule(
         if fits(charge):
             after = limits[0].epsilon_of(limits[0].spent + cost_of(charge, 0).times(releases))
             return Schedule(releases, candidate, limits[0].epsilon_of(limits[0].spent), after)
-        epsilon *= 0.999**2**attempt  # a plan is for round numbers, and may need a little more
+        epsilon *= 0.999**2**attempt  # plans use round numbers, and may need a little more
     raise PlanInfeasible(
         f"what is left of the budget is too little for {releases:,} releases at any ε. Ask for fewer releases, "
-        "a plan of fewer "
-        "entries (which loses less to finite precision), or a larger budget."
+        "a plan with fewer entries (which loses less to finite precision), or a larger budget."
     )

@@ -16,26 +16,26 @@ from ..plan.mechanism import charge_of
 from ..privacy import Privacy
 from ..privacy.charge import Charge
 
-PEOPLE = "add_remove of people"  # everything that one person did
-INDIVIDUALS = "add_remove of individuals"  # one of those that a value counts
+PEOPLE = "add_remove of people"  # everything one person did
+INDIVIDUALS = "add_remove of individuals"  # one of the individuals that a value counts
 _FORMAT = "stablesketch-ledger/1"
-_LONGEST = 1_000_000  # characters that say what is released
+_LONGEST = 1_000_000  # characters that describe what is released
 
 
 def unit_of(privacy: Privacy, *, person: bool) -> str:
-    """What a release protects: pairs, whole keys, or people, of whom `pairs_per_person` pairs were used.
+    """What a release protects: pairs, whole keys, or people, of each of whom `pairs_per_person` pairs were used.
 
-    A pair that is added or removed and a person who is are different neighbours even if one pair of a person is used:
-    if that pair is removed, another of theirs takes its place. So ε for one says nothing about the other.
+    Adding or removing a pair and adding or removing a person give different neighbours, even if one pair of each person
+    is used: if that pair is removed, another of theirs takes its place. ε for one says nothing about the other.
     """
     return PEOPLE if person else privacy.protects
 
 
 @dataclass(frozen=True)
 class Ask:
-    """The public facts of a release, and the charge that they amount to.
+    """The public facts of a release, and the charge they amount to.
 
-    What is stored calls `mechanism` "kind", and `charge` "mechanism".
+    In the stored form, `mechanism` is called "kind" and `charge` is called "mechanism".
     """
 
     statistic: str
@@ -51,7 +51,7 @@ class Ask:
 
     @classmethod
     def of_plan(cls, plan: Plan, *, person: bool = False) -> Ask:
-        """What a release by this plan asks for; with `person`, of people."""
+        """What a release by this plan asks for; with `person`, a release of people."""
         privacy = plan.privacy
         return cls(
             str(plan.statistic),
@@ -70,7 +70,7 @@ class Ask:
     def of_table(
         cls, what: str, charge: Charge, reached: tuple[float, float], privacy: Privacy, *, person: bool
     ) -> Ask:  # fmt: skip
-        """What a whole table with this (ε, δ) asks for, or another release that is not of one collector."""
+        """What a whole table with this (ε, δ) asks for, or another release that does not come from one collector."""
         return cls(what, charge, *reached, unit_of(privacy, person=person), privacy.pairs_per_person)
 
     def to_json(self) -> str:
@@ -106,7 +106,7 @@ class Ask:
 
 
 class Entry(NamedTuple):
-    """One release to be recorded. `fingerprint` tells secrets apart; None where there is no secret."""
+    """One release to be recorded. `fingerprint` identifies its secret; None if there is none."""
 
     ask: Ask
     fingerprint: bytes | None = None
@@ -118,9 +118,9 @@ class Entry(NamedTuple):
 class Record:
     """One record of a ledger. Nothing in it is secret; labels and names of parts are as public as you make them.
 
-    `spent_after` is the certified ε of the whole ledger, at its δ, after this release; if the budget renews, that of
-    `period`, the period it counts for, such as 2026-11. `mechanism` is "sketch", "exact", "bare" or "other"; `p`,
-    `size` and `max_value` are None where they do not apply.
+    `spent_after` is the certified ε of the whole ledger, at its δ, after this release; if the budget renews, the ε of
+    `period`, the period it counts for, such as 2026-11. `mechanism` is "sketch", "exact", "bare" or "other". `p`,
+    `size` and `max_value` are None if they do not apply.
     """
 
     number: int

@@ -1,11 +1,11 @@
 """The rows that everything depends on: the head of a ledger and its budgets, each with a checksum, and its releases.
 
-A database notices broken pages, but not a changed bit in a number. The budget itself must not depend on luck, so the
-head and the budgets are checked whenever they are read.
+A database notices broken pages, but not a changed bit in a number. The budget must not depend on luck, so the head and
+the budgets are checked whenever they are read.
 
-Releases and budgets are held together by a chain: it begins with 32 zeros, and every release and every new budget adds
-a link, SHA-256 of the chain before and of what it is about. `Budget.after` is the number of releases that came before
-the budget, so that the chain can be computed again from the records. The head has the end of it.
+A chain links releases and budgets. It begins with 32 zeros, and every release and every new budget adds a link: SHA-256
+of the chain so far and of the new row. `Budget.after` is the number of releases that came before the budget, so that
+the chain can be recomputed from the records. The head stores its end.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .period import Per
 
 @dataclass
 class Head:
-    """The one row of `ledger`. `last_time` is that of the last release, None if it says nothing (accept_clock)."""
+    """The one row of `ledger`. `last_time` is the time of the last release, or None after `accept_clock`."""
 
     relation: str | None
     pairs_per_person: int | None
@@ -37,7 +37,7 @@ class Head:
     secrets_checksum: bytes = b""  # of the spent secrets (spent_secrets.py); the column `spent`
 
     def write(self, connection: sqlite3.Connection) -> None:
-        """Writes the row, replacing the one there is."""
+        """Writes the row, replacing the existing one."""
         row = astuple(self)
         connection.execute("INSERT OR REPLACE INTO ledger VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, _checksum(row)))
 
@@ -52,11 +52,11 @@ class Head:
 
 @dataclass
 class Budget:
-    """A row of `budgets`; the whole has the empty name. θ is None unless the ledger is adaptive.
+    """A row of `budgets`; the whole ledger's has the empty name. θ is None unless the ledger is adaptive.
 
-    `cache` is a checksum of what its releases cost together, as it is stored (composition.py). A budget that renews has
-    `per`, the kind of its periods, and counts all releases of all periods; that is a sum and no limit. Each period in
-    which something was released has a row of its own, with its name in `period`, and that one is the limit.
+    `cache` is a checksum of the stored cost of its releases together (composition.py). The row of a budget that renews
+    has `per`, the kind of its periods, and counts all releases of all periods: it is a sum, not a limit. Each period in
+    which something was released has its own row, with its name in `period`, and that row is the limit.
     """
 
     id: int
@@ -77,23 +77,23 @@ class Budget:
 
     @property
     def shown(self) -> str | list[str]:
-        """What the chain has of it beside a release."""
+        """How the chain identifies this budget in the link of a release."""
         return [self.name, self.period] if self.period else self.name
 
     def linked(self, chain: bytes) -> bytes:
-        """The chain after this budget was made."""
+        """The chain after this budget was created."""
         renews = (self.per, self.period) if self.per else ()
         return chained(chain, "budget", self.id, self.name, self.epsilon, self.delta, self.theta, *renews)
 
     def write(self, connection: sqlite3.Connection) -> None:
-        """In place of the one with this id."""
+        """Writes the row, replacing the one with this id."""
         row = astuple(self)
         places = ", ".join("?" * (len(row) + 1))
         connection.execute(f"INSERT OR REPLACE INTO budgets VALUES ({places})", (*row, _checksum(row)))
 
     @classmethod
     def read_all(cls, connection: sqlite3.Connection, path: Path) -> list[Self]:
-        """All rows in the order they were made, if they are what was written."""
+        """All rows in the order they were created, with checksums verified."""
         rows = connection.execute(
             "SELECT id, name, epsilon, delta, theta, releases, after, cache, per, period, checksum FROM budgets "
             "ORDER BY id"
@@ -102,7 +102,7 @@ class Budget:
 
 
 class ReleaseRow(NamedTuple):
-    """A row of `releases`. `budget` and `kind` are ids; `spent_after` (column `spent`) the ε of the whole after it."""
+    """A row of `releases`. `budget` and `kind` are ids; `spent_after` (column `spent`) is the ledger's ε after it."""
 
     number: int
     time: str
@@ -116,23 +116,23 @@ class ReleaseRow(NamedTuple):
     chain: bytes = b""
 
     def linked(self, chain: bytes, budget: Budget, kind: str) -> bytes:
-        """The chain after this release, which has what its ids stand for."""
+        """The chain after this release. The link covers the budget and the kind themselves, not their ids."""
         what = self.number, self.time, self.label, budget.shown, kind
         return chained(chain, *what, self.fingerprint, self.partition, self.part, self.spent_after)
 
     def write(self, connection: sqlite3.Connection) -> None:
-        """After those there are."""
+        """Appends the row to the table."""
         connection.execute("INSERT INTO releases VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", self)
 
     @classmethod
     def read(cls, connection: sqlite3.Connection, which: str, *values: object) -> Iterator[Self]:
-        """The rows of a clause of SQL, as they are: the chain shows whether they are what was written."""
+        """The rows that an SQL clause selects, unchecked: the chain shows whether they were changed."""
         columns = "number, time, label, budget, kind, fingerprint, partition, part, spent, chain"
         yield from map(cls._make, connection.execute(f"SELECT {columns} FROM releases {which}", values))
 
 
 def chained(before: bytes, *row: object) -> bytes:
-    """The chain after a release: whoever changes, drops or reorders releases changes all chains after them."""
+    """The chain after a release: changing, dropping or reordering releases changes all later links."""
     return sha256(b"stablesketch/ledger/chain/" + before + _text(row)).digest()
 
 
@@ -145,12 +145,11 @@ def _checksum(row: tuple[Any, ...]) -> bytes:
 
 
 def checked(row: tuple[Any, ...] | None, path: Path, possible: Callable[..., bool]) -> tuple[Any, ...]:
-    """The row without its checksum, which must be right, as must be what it holds."""
+    """The row without its checksum, after checking both the checksum and the content."""
     if row is None or row[-1] != _checksum(row[:-1]) or not possible(*row[:-1]):
         raise LedgerCorrupt(
-            f"{path}: the budget was changed after it was written. Nothing was recorded or released. Restore "
-            "the ledger from a "
-            "backup, and record what was released since then with Ledger.charge."
+            f"{path}: the budget was changed after it was written. Nothing was recorded or released. Restore the "
+            "ledger from a backup, and record what was released since then with Ledger.charge."
         )
     return row[:-1]
 
@@ -159,7 +158,7 @@ def is_head(
     relation: object, pairs_per_person: object, adaptive: object, releases: object, chain: object, last_time: object,
     secrets_checksum: object = b"",
 ) -> bool:  # fmt: skip
-    """Whether the columns have the types and ranges of what is written: a column of SQLite holds anything."""
+    """Whether the columns have valid types and ranges: an SQLite column can hold anything."""
     return (
         (relation is None or type(relation) is str)
         and (pairs_per_person is None or _is_count(pairs_per_person, 1))
@@ -176,7 +175,7 @@ def is_budget(
     id: object, name: object, epsilon: object, delta: object, theta: object, releases: object, after: object = 0,
     cache: object = b"", per: object = "", period: object = "",
 ) -> bool:  # fmt: skip
-    """Whether the columns have the types and ranges of what is written; the last four came after 0.1.0."""
+    """Whether the columns have valid types and ranges; the last four were added after 0.1.0."""
     return (
         _is_count(id)
         and type(name) is str

@@ -1,8 +1,8 @@
 """The secrets that have been released: 256 rows, one for each first byte of a fingerprint, each with a checksum.
 
-The records have the fingerprints too, and an index finds them. But an index with a damaged page does not find what is
-there, and says nothing. Here every row is always there, says by its checksum that it is what was written, and the head
-has a checksum of all 256 checksums: a fingerprint is known to be absent, or the ledger is known to be damaged.
+The records contain the fingerprints too, and an index finds them. But an index with a damaged page silently misses
+existing entries. Here every row always exists and has a checksum, and the head has a checksum of all 256 checksums:
+either a fingerprint is certainly absent, or the ledger is known to be damaged.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _LENGTH = 8  # of a fingerprint
 
 
 class Damaged(Exception):
-    """The rows are not what was written; never shown to users."""
+    """The rows were changed after they were written; never shown to users."""
 
 
 class SpentSecrets:
@@ -30,7 +30,7 @@ class SpentSecrets:
 
     @classmethod
     def create(cls, connection: sqlite3.Connection, fingerprints: Iterable[bytes] = ()) -> bytes:
-        """All rows, with these in them; the checksum for the head."""
+        """Creates all rows, with these fingerprints. Returns the checksum for the head."""
         rows: list[set[bytes]] = [set() for _ in range(_ROWS)]
         for fingerprint in fingerprints:
             rows[fingerprint[0]].add(fingerprint)
@@ -40,7 +40,7 @@ class SpentSecrets:
         return self.save()
 
     def check(self, digest: bytes) -> None:
-        """That there are all rows, and those that the head knows."""
+        """Checks that all rows exist and match the checksum of the head."""
         rows = self._connection.execute("SELECT row, checksum FROM spent ORDER BY row").fetchall()
         self._checksums = [checksum for _, checksum in rows]
         known = [row for row, _ in rows] == list(range(_ROWS)) and all(type(each) is bytes for each in self._checksums)
@@ -51,16 +51,16 @@ class SpentSecrets:
         return fingerprint in self._row(fingerprint[0])
 
     def add(self, fingerprint: bytes) -> None:
-        """In memory; `save` writes."""
+        """Adds it in memory; `save` writes it."""
         self._row(fingerprint[0]).add(fingerprint)
         self._changed.add(fingerprint[0])
 
     def all(self) -> set[bytes]:
-        """Every one of them."""
+        """All fingerprints."""
         return set().union(*(self._row(row) for row in range(_ROWS)))
 
     def save(self) -> bytes:
-        """Writes what changed; the new checksum for the head."""
+        """Writes what changed. Returns the new checksum for the head."""
         for row in sorted(self._changed):
             content = b"".join(sorted(self._read[row]))
             self._checksums[row] = _checksum(row, content)

@@ -1,4 +1,4 @@
-"""What a ledger is, and what has been spent of its budget: all that is read, and nothing that is written."""
+"""What a ledger is, and how much of its budget has been spent: everything that only reads."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DELTAS = tuple(10.0**-i for i in range(12, 2, -1))
 
 
 class Standing:
-    """A ledger, or a named budget of one, as it stands."""
+    """The current state of a ledger, or of a named budget of one."""
 
     _file: LedgerFile
     _name: str
@@ -37,7 +37,7 @@ class Standing:
 
     @property
     def name(self) -> str:
-        """The name of the budget; empty for the whole."""
+        """The name of the budget; empty for the whole ledger."""
         return self._name
 
     @property
@@ -62,7 +62,7 @@ class Standing:
 
     @property
     def adaptive(self) -> bool:
-        """Whether plans may be chosen after a look at earlier values."""
+        """Whether plans may be chosen after looking at earlier values."""
         return self._read(lambda books: bool(books.head.adaptive))
 
     @property
@@ -77,14 +77,14 @@ class Standing:
 
     @property
     def renews(self) -> str | None:
-        """The day, in UTC, on which the budget is whole again; None if it does not renew."""
+        """The day, in UTC, on which the budget renews; None if it does not renew."""
         return self._read(lambda books: books.budgets.renewal)
 
     def __len__(self) -> int:
         return self._read(lambda books: books.budgets.lasting(self._name).releases)
 
     def __bool__(self) -> bool:
-        return True  # an empty ledger is one too: `if ledger:` must not skip it
+        return True  # even for an empty ledger: `if ledger:` must not skip it
 
     def __repr__(self) -> str:
         if not hasattr(self, "_budget"):
@@ -97,8 +97,7 @@ class Standing:
     def spent(self, delta: float | None = None) -> float:
         """A certified ε at which all releases together are (ε, delta)-private; by default at the budget's δ.
 
-        If the budget renews, those of the current period; the same holds for `left` and everything about what would
-        fit.
+        If the budget renews, this counts the current period only, as do `left` and everything about what would fit.
         """
         if delta is None:
             return self._read(lambda books: spent_of(books.limits(self._name)[0]))
@@ -108,17 +107,17 @@ class Standing:
     def adaptive_price(self) -> float:
         """What an adaptive ledger counts as spent before its first release; 0 for others.
 
-        Its bound δ(ε) <= 2 s e^{K - θε} (accounting.py) is above δ for small ε even where K = 0, and nothing smaller
-        than this ε can be claimed however little is released. It is paid once: after that, `spent` grows by K/θ.
+        Its bound δ(ε) <= 2 s e^{K - θε} (accounting.py) is above δ for small ε even if K = 0, so no smaller ε can be
+        claimed, however little is released. It is paid once: after that, `spent` grows by K/θ.
         """
         return self._read(lambda books: books.nothing_spent(self._name).epsilon(self.delta)) if self.adaptive else 0.0
 
     def spent_in_all(self, delta: float | None = None) -> float:
-        """What is spent by all releases of all periods: the price to somebody who was in the data of each of them.
+        """The ε spent by all releases of all periods: the price for somebody who was in the data of each period.
 
-        By default at `delta_in_all`. For an adaptive ledger that renews it is what the budgets allow, k ε at k δ after
-        k periods: what was spent on the way bounds the loss only against a limit fixed in advance (accounting.py), and
-        there is none for all periods together.
+        By default at `delta_in_all`. For an adaptive ledger that renews, it is what the budgets allow, k ε at k δ after
+        k periods: what was spent along the way bounds the loss only against a limit fixed in advance (accounting.py),
+        and there is no such limit for all periods together.
         """
         if self.adaptive and self.per is not None:
             periods = self._read(lambda books: books.budgets.periods(self._name))
@@ -128,7 +127,7 @@ class Standing:
 
     @property
     def delta_in_all(self) -> float:
-        """The budget's δ times the number of periods that had releases: what δ can add up to by now, at most 1."""
+        """The budget's δ times the number of periods with releases: the most δ can add up to by now, capped at 1."""
         periods = self._read(lambda books: books.budgets.periods(self._name))
         return min(1.0, self.delta * max(1, periods))
 
@@ -150,7 +149,7 @@ class Standing:
         return self._read(read)
 
     def left(self) -> float:
-        """The budget's ε minus what is spent, at the budget's δ. More than that can fit: see `preview`."""
+        """The budget's ε minus what is spent, at the budget's δ. More than that may fit: see `preview`."""
         return max(0.0, self.epsilon - self.spent())
 
 

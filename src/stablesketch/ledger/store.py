@@ -1,25 +1,25 @@
 """The SQLite database of a ledger: its tables, its transactions, and what can go wrong with its file.
 
-Every transaction opens the database anew and closes it: nothing is shared between threads, or between a process and
-its forks. Writing transactions begin IMMEDIATE, so that of several processes one writes and the others wait; the
-journal is a write-ahead log, synced at every commit (synchronous = FULL). A commit that returned survives a power cut;
-a process killed before that leaves the database as it was.
+Every transaction opens the database and closes it again: nothing is shared between threads, or between a process and
+its forks. Writing transactions begin IMMEDIATE, so that one process writes while the others wait. The journal is a
+write-ahead log, synced at every commit (synchronous = FULL). Once a commit has returned, it survives a power cut; a
+process killed before that leaves the database as it was.
 
 Tables:
 
 - `ledger`: one row; the unit of privacy, whether the ledger is adaptive, how many releases there are, the end of
   their chain (rows.py), and in `spent` a checksum of the table `spent`.
-- `budgets`: the whole ("" ) and the named ones, each with its ε and δ, and θ where adaptive (accounting.py); of budgets
-  that renew, one more row for each period with releases.
-- `kinds`: what releases have in common: statistic, privacy, mechanism; as JSON.
-- `releases`: one row each, never changed or deleted. `spent` is the ε of the whole after it; `chain` is SHA-256 of the
-  chain before and of the row.
+- `budgets`: the whole ledger's ("") and the named ones, each with its ε and δ, and θ if adaptive (accounting.py); a
+  budget that renews has one more row for each period with releases.
+- `kinds`: what releases have in common (statistic, privacy, mechanism), as JSON.
+- `releases`: one row each, never changed or deleted. `spent` is the ledger's ε after it; `chain` is SHA-256 of the
+  chain so far and of the row.
 - `spent`: the fingerprints of all secrets that were released (spent_secrets.py).
-- `published`: the values that were released, by the number of their record.
-- `frontier`, `partitions`, `covered`, `costs`: what all of them cost together; a cache (composition.py).
+- `published`: the released values, by the number of their record.
+- `frontier`, `partitions`, `covered`, `costs`: the cost of all releases together; a cache (composition.py).
 
-Version 1 had no `spent`, version 2 no `published`; they are upgraded when they are opened (upgrade.py). Up to
-version 3 people and pairs were not distinguished; up to version 4 no budget renewed.
+Version 1 had no `spent`, version 2 no `published`. Older versions are upgraded when they are opened (upgrade.py). Up to
+version 3, people and pairs were not distinguished; up to version 4, no budget renewed.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def transaction(
 ) -> Iterator[tuple[sqlite3.Connection, Identity]]:
     """The database at `path`, which must exist, within a transaction: committed at the end, or as it was before.
 
-    `identity` is what the file was when it was opened first: another one in its place is refused.
+    `identity` is the identity of the file when it was first opened: another file in its place is refused.
     """
     with _held(path, write=write) as (real, found):
         if identity is not None and found != identity:
@@ -98,7 +98,7 @@ def transaction(
 
 @contextlib.contextmanager
 def _held(path: Path, *, write: bool) -> Iterator[tuple[Path, Identity]]:
-    """The file itself, not a link to it, and what it is: SQLite makes its files beside that one."""
+    """The file itself, not a link to it, and its identity: SQLite creates its own files next to it."""
     real = Path(os.path.realpath(path))
     with contextlib.ExitStack() as held_file:
         try:
@@ -127,7 +127,7 @@ def _connected(path: Path, *, write: bool) -> Iterator[sqlite3.Connection]:
             with contextlib.suppress(sqlite3.Error):
                 connection.execute("ROLLBACK")
             raise
-    except (sqlite3.Error, UnicodeDecodeError) as error:  # the second, if the message of the first quotes damaged text
+    except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter if the message of the former quotes damaged text
         raise _translated(path, error) from None
     finally:
         with contextlib.suppress(sqlite3.Error):
@@ -135,7 +135,7 @@ def _connected(path: Path, *, write: bool) -> Iterator[sqlite3.Connection]:
 
 
 def is_empty(connection: sqlite3.Connection, path: Path) -> bool:
-    """Whether there is no ledger in it yet; an error if there is something else, or a ledger of another version."""
+    """Whether it contains no ledger yet. Raises if it contains something else, or a ledger of a newer version."""
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if application == _APPLICATION:
@@ -152,17 +152,17 @@ def is_empty(connection: sqlite3.Connection, path: Path) -> bool:
 
 
 def version(connection: sqlite3.Connection) -> int:
-    """Of the ledger."""
+    """The version of the ledger."""
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
 def is_old(connection: sqlite3.Connection) -> bool:
-    """Whether it has to be upgraded."""
+    """Whether it must be upgraded."""
     return version(connection) < _VERSION
 
 
 def create_tables(connection: sqlite3.Connection, *, only: tuple[str, ...] | None = None) -> None:
-    """In the transaction at hand, so that a ledger is there whole or not at all; all tables, or some."""
+    """Creates all tables, or some, in the current transaction, so that a ledger exists completely or not at all."""
     for statement in _TABLES.split(";\n"):
         if statement.strip() and (only is None or statement.split()[2] in only):
             connection.execute(statement)
@@ -172,7 +172,7 @@ def create_tables(connection: sqlite3.Connection, *, only: tuple[str, ...] | Non
 
 
 def mark_version(connection: sqlite3.Connection) -> None:
-    """Says that it is a ledger as this version writes it."""
+    """Marks it as a ledger in the current format."""
     connection.execute(f"PRAGMA user_version = {_VERSION}")
 
 
@@ -200,9 +200,9 @@ def backup(path: Path, target: Path) -> None:
 
 
 def touch(path: Path) -> bool:
-    """An empty file that only its owner may read or write; SQLite makes its companions with the same mode.
+    """Creates an empty file that only its owner can read or write. SQLite gives its own files the same mode.
 
-    True if there was none.
+    Returns True if there was none.
     """
     try:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
@@ -214,7 +214,7 @@ def touch(path: Path) -> bool:
 
 
 def discard_empty(path: Path) -> None:
-    """Removes the file of a ledger that was begun and has nothing in it; one that another process has filled stays."""
+    """Removes a ledger file that was created but is still empty. A file that another process has filled stays."""
     with contextlib.suppress(LedgerError, OSError), transaction(path, write=True) as (connection, _):
         if is_empty(connection, path):
             os.unlink(path)
@@ -229,7 +229,7 @@ def _is_database(path: Path) -> bool:
         with open(path, "rb") as file:
             return file.read(16) == b"SQLite format 3\0"
     except OSError:
-        return True  # nothing is known
+        return True  # unknown
 
 
 def _translated(path: Path, error: sqlite3.Error | UnicodeDecodeError) -> LedgerError:

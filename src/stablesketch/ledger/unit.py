@@ -1,4 +1,4 @@
-"""The unit of a ledger: what all its releases protect. Only what protects the same adds up."""
+"""The unit of a ledger: what all its releases protect. Costs add up only if they protect the same thing."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from .rows import Head
 
 
 def require_unit(head: Head, ask: Ask) -> None:
-    """Refuses what protects something else than the ledger does; a unit that is not fixed yet refuses nothing."""
+    """Refuses a release that protects something other than the ledger does. Until the unit is fixed, any is allowed."""
     for has, given in ((head.relation, ask.relation), (head.pairs_per_person, ask.pairs_per_person)):
         if has is not None and has != given:
             raise UnitMismatch(_mismatch(head, ask))
 
 
 def seen_as(head: Head, ask: Ask) -> Ask:
-    """The ask, of people where the ledger is: a plan does not know by whom its pairs will be bounded."""
+    """The ask, for people if the ledger is for people: a plan does not know whether people will be bounded."""
     return replace(ask, relation=PEOPLE) if (head.relation, ask.relation) == (PEOPLE, "add_remove") else ask
 
 
@@ -26,7 +26,7 @@ def fix_unit(head: Head, ask: Ask) -> None:
     """The first release fixes the unit, unless the ledger was made with one."""
     require_unit(head, ask)
     head.relation = ask.relation
-    if ask.relation != PEOPLE:  # a person is a person, however many pairs of theirs a release takes
+    if ask.relation != PEOPLE:  # people are protected however many of their pairs a release uses
         head.pairs_per_person = ask.pairs_per_person
 
 
@@ -48,8 +48,8 @@ def _mismatch(head: Head, ask: Ask) -> str:
         )
         return (
             f"this ledger is for {noun(head.relation)}s, but the release protects people. {_APART}. Create a ledger "
-            f"for people: {made}. If this ledger is of version 0.1.0 and all its releases protected people, record "
-            "their cost in the new one."
+            f"for people: {made}. If this ledger comes from version 0.1.0 and all its releases protected people, "
+            "record their cost in the new one."
         )
     if head.relation == PEOPLE:
         return (
@@ -64,12 +64,12 @@ def _mismatch(head: Head, ask: Ask) -> str:
 
 
 def noun(relation: str | None) -> str:
-    """What comes or goes between neighbours: a pair, unless the relation names something else."""
+    """What neighbours differ by: a pair, unless the relation names something else."""
     return ((relation or "").partition(" of ")[2] or "pairs").removesuffix("s")
 
 
 def _unit(relation: str | None, pairs_per_person: int | None) -> str:
-    """What is protected, and what the relation is called."""
+    """What is protected, and the name of the relation."""
     act = "replacing" if (relation or "").startswith("replace") else "adding or removing"
     many = pairs_per_person is not None and pairs_per_person > 1
     unit = noun(relation)

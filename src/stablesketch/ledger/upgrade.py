@@ -1,9 +1,9 @@
-"""A ledger of an older version becomes one of today when it is opened: in one transaction, or not at all.
+"""Upgrades a ledger of an older version when it is opened: in one transaction, or not at all.
 
-Version 1 had no rows of spent secrets, no checksum of its cache, and a chain that did not know the budgets. All of that
-follows from the records, which are held to the old chain first. Version 2 kept no values. Version 3 wrote people as if
-they were pairs: what it wrote stays as it is, and people are refused there from now on (unit.py). Version 4 had no
-budgets that renew.
+Version 1 had no rows of spent secrets, no checksum of its cache, and a chain that did not cover the budgets. All of
+these follow from the records, which are checked against the old chain first. Version 2 stored no values. Version 3
+recorded people as if they were pairs: what it recorded stays as it is, and from now on such a ledger refuses people
+(unit.py). Version 4 had no budgets that renew.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _FINGERPRINTS = "SELECT fingerprint FROM releases NOT INDEXED WHERE fingerprint 
 
 
 def upgrade(connection: sqlite3.Connection, path: Path) -> None:
-    """Within the writing transaction at hand."""
+    """Upgrades within the current writing transaction."""
     first = store.version(connection) == 1
     if store.version(connection) < 3:
         store.create_tables(connection, only=("published",))
     if first:
         _from_first(connection, path)
-        Books(connection, path).rebuild()  # which checks every record
+        Books(connection, path).rebuild()  # checks every record
     else:
         budgets = [Budget(*checked(row, path, is_budget)) for row in connection.execute(_BUDGETS_UP_TO_4).fetchall()]
         connection.execute("DROP TABLE budgets")

@@ -1,4 +1,4 @@
-"""Which columns are read, which types they may have, and the SQL that names them and their bad rows."""
+"""Which columns are read, which types they may have, and the SQL for them and for invalid rows."""
 
 from __future__ import annotations
 
@@ -27,11 +27,12 @@ class Columns:
     """The columns of a stream of pairs: the key and, if there are any, value, groups and person.
 
     A row of value 0 says that a key is absent, and is not a pair. Under add_remove such rows are left out wherever data
-    are read, before people are bounded, groups are chosen or anything is counted. So a table with zeros and one without
-    are the same stream; a row that is added or removed is one pair or none, whatever its value, and the neighbours are
-    those of `Privacy`. The number of zeros is never shown. Under replace the number of pairs is public, and a replaced
-    row must be a pair again: a 0 would make two neighbours of different lengths, which ε does not cover there. So it is
-    refused. `exact`, which is for the curator's eyes, keeps zeros, to show groups that have nothing else.
+    are read, before people are bounded, groups are chosen or anything is counted. A table with zeros and the same table
+    without them are therefore the same stream. A row that is added or removed is one pair or none, whatever its value,
+    and the neighbours are those of `Privacy`. The number of zeros is never shown. Under replace the number of pairs is
+    public, and a replaced row must again be a pair. A 0 would make neighbours of different lengths, which ε does not
+    cover there, so it is refused. `exact`, which only the curator sees, keeps zeros, to show groups that have nothing
+    else.
     """
 
     key: tuple[str, ...]
@@ -41,7 +42,7 @@ class Columns:
     zeros: Zeros = "absent"
 
     def under(self, relation: str) -> Columns:
-        """The columns, with what becomes of zeros under a relation."""
+        """The columns, with zeros treated as a relation requires."""
         return replace(self, zeros="refused" if relation == "replace" else "absent")
 
     @property
@@ -56,12 +57,12 @@ class Columns:
 
     @property
     def key_marks(self) -> tuple[str, ...]:
-        """The names of the columns of keys once they are read: k0, k1, ...; the value is v, the person u."""
+        """The names of the key columns after reading: k0, k1, ...; the value is v, the person u."""
         return tuple(f"k{i}" for i in range(len(self.key)))
 
     @property
     def group_marks(self) -> tuple[str, ...]:
-        """The names of the columns of groups once they are read: g0, g1, ..."""
+        """The names of the group columns after reading: g0, g1, ..."""
         return tuple(f"g{i}" for i in range(len(self.by)))
 
 
@@ -69,7 +70,7 @@ class Columns:
 class BadRow:
     """A way in which a row is invalid: the column, an SQL condition, what is wrong and what to do.
 
-    Numbers below `below`, above `above` or equal to `at` are invalid, where one of these is given; otherwise null is.
+    If `below`, `above` or `at` is given, numbers below it, above it or equal to it are invalid; otherwise null is.
     """
 
     column: str
@@ -91,13 +92,13 @@ class BadRow:
         return bool(item < self.below if self.below is not None else item > self.above)
 
     def error(self, source: str, row: int | None, column: str) -> DataError:
-        """The error. It does not show the value, which is somebody's data: messages end up in logs."""
+        """The error. It does not show the value, which is somebody's data, because messages end up in logs."""
         return DataError(source, self.problem, self.way_out, row=row, column=column)
 
 
 @dataclass(frozen=True)
 class Cast:
-    """How to cast a column: `where` says in what, with {} for the expression and {name} for the column."""
+    """How to tell users to cast a column: `where` has {} for the expression and {name} for the column."""
 
     where: str = "Cast it in the query: select {}, ..."
     as_text: str = "cast({0} as varchar) as {0}"
@@ -117,7 +118,7 @@ FRAME_CAST = Cast(
 
 
 def checked_columns(key: object, value: object = None, by: object = None, person: object = None) -> Columns:
-    """The columns somebody named: a name, or several where a key or a group has several parts."""
+    """The columns that were named: one name, or several if a key or a group has several parts."""
     columns = Columns(
         _names("key", key, least=1),
         None if value is None else _names("value", value, least=1, most=1)[0],
@@ -164,8 +165,8 @@ def checked_types(
 ) -> None:
     """Refuses columns that do not exist, or whose type cannot be used as a key or a value.
 
-    `text`: all are text as written. `doubt`: why an error may not show the names of others (header.py).
-    `cast`: how a column is cast where these data are.
+    `text`: all columns are text, as written. `doubt`: why an error may not show the other names (header.py).
+    `cast`: how to cast a column of these data.
     """
     cast = cast or Cast()
     for name in columns.names:
@@ -235,14 +236,16 @@ def is_zero(columns: Columns, *, text: bool) -> str:
 
 
 def bad_rows(columns: Columns, *, text: bool, largest: int | None, way_out: str = "") -> list[BadRow]:
-    """Every way in which a row is invalid. A value above `largest`, the promised one, is reported, never skipped.
+    """Every way in which a row is invalid. A value above `largest`, the promised maximum, is reported, never skipped.
 
-    `way_out` says what to do if such rows cannot be dropped or skipped.
+    `way_out` says what to do about rows that cannot be dropped or skipped.
     """
     fill = way_out or f"Drop such rows or fill them in first, or skip them ({arg('on_bad', 'skip')})"
     empty = "is empty or null" if text else "is null"
     absent = columns.zeros == "absent" and columns.value is not None
-    unless = f" and not {is_zero(columns, text=text)}" if absent else ""  # which is left out, whatever else is there
+    unless = (
+        f" and not {is_zero(columns, text=text)}" if absent else ""
+    )  # a zero is left out, whatever else the row has
     found = [BadRow(name, f"{quoted(name)} is null{unless}", empty, fill) for name in columns.names]
     if columns.value is None:
         return found
@@ -274,7 +277,7 @@ def bad_rows(columns: Columns, *, text: bool, largest: int | None, way_out: str 
 
 
 def total_above(source: str, largest: int) -> DataError:
-    """The error if whole keys are protected and one has more than was promised; how much is not shown."""
+    """The error if whole keys are protected and one exceeds the promised total. The total is not shown."""
     return DataError(
         source, f"the total of a key is above the promised {arg('max_value', largest)}",
         f"Clip totals to it ({arg('clip', True)}), or promise a larger maximum ({arg('max_value')})",

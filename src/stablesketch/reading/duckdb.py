@@ -18,21 +18,21 @@ from .libraries import need
 
 _BATCH = 1 << 16
 _MEMORY = "512MB"
-_MOST_THREADS = 4  # each holds some ten megabytes of what it reads
+_MOST_THREADS = 4  # each holds about ten megabytes of what it reads
 
 
 class DuckDB:
-    """A connection of its own, closed together with its folder of spilled rows. Use it in a `with` block.
+    """A private connection, with a folder for spilled rows that is removed on closing. Use it in a `with` block.
 
-    Data that do not fit into memory (people's pairs, groups) are spilled to a folder that only this user may read,
-    which is removed at the end. It is not encrypted.
+    Data that do not fit into memory (people's pairs, groups) are spilled to a folder that only this user can read. It
+    is not encrypted, and is removed at the end.
     """
 
     def __init__(self) -> None:
         need("pyarrow")
         self._duckdb = need("duckdb")
         self._folder = tempfile.mkdtemp(prefix="stablesketch-")  # mode 0700
-        self._names: dict[str, str] = {}  # what files in it stand for
+        self._names: dict[str, str] = {}  # the originals of the files in it
         self.connection = self._duckdb.connect(":memory:")
         for name, value in (
             ("temp_directory", self._folder),
@@ -87,7 +87,7 @@ class DuckDB:
         return {name: str(kind) for name, kind in self.kinds(query, source).items()}
 
     def kinds(self, query: str, source: str) -> dict[str, Any]:
-        """The same, with the types as DuckDB has them: those of the fields of a struct are its `children`."""
+        """The same, with DuckDB's type objects: the fields of a struct are its `children`."""
         with self._typed_errors(source):
             relation = self.connection.sql(query)
             return dict(zip(relation.columns, relation.types, strict=True))
@@ -105,13 +105,13 @@ class DuckDB:
                 reader.close()  # an open result would keep the connection busy
 
     def statements(self, text: str, source: str) -> list[tuple[str, str]]:
-        """The statements in a text, as DuckDB's own parser finds them, and the kind of each."""
+        """The statements in a text, as DuckDB's parser finds them, and the kind of each."""
         with self._typed_errors(source):
             return [(found.query, found.type.name) for found in self.connection.extract_statements(text)]
 
     def close_off(self, paths: Sequence[str]) -> None:
-        """From here on only these files and patterns are read, nothing is loaded, and no setting is changed, but for
-        the order of rows, which is ours."""
+        """From here on only these files and patterns can be read, nothing can be loaded, and no setting can change
+        except the order of rows, which this class sets."""
         allowed = ", ".join(text_literal(path) for path in paths)
         for setting in (
             f"allowed_paths = [{allowed}]",
@@ -122,7 +122,9 @@ class DuckDB:
             self.connection.execute(f"set {setting}")
 
     def offer(self, name: str, work: Callable[..., Any]) -> None:
-        """Offers queries a function from columns to 64 bits a row, replacing any of that name. Nothing may be null."""
+        """Offers queries a function from columns to 64 bits per row, replacing any of that name. Nulls are not
+        allowed.
+        """
         with contextlib.suppress(self._duckdb.InvalidInputException):  # there was none
             self.connection.remove_function(name)
         self.connection.create_function(name, work, None, "UBIGINT", type="arrow")
@@ -137,7 +139,7 @@ class DuckDB:
             self.connection.unregister("arriving")
 
     def _stoppable(self, work: Callable[[], Any]) -> Any:
-        """The results of a query, from a thread: waiting here can be stopped by Ctrl-C, DuckDB itself cannot."""
+        """The results of a query, run in a thread: Ctrl-C can stop the wait here, but not DuckDB itself."""
         done: queue.Queue[tuple[Any, BaseException | None]] = queue.Queue(1)
 
         def run() -> None:
@@ -160,7 +162,7 @@ class DuckDB:
 
     @contextlib.contextmanager
     def in_order(self) -> Iterator[None]:
-        """Within the block, rows stay in the order in which they are read; elsewhere no query may rely on one."""
+        """Within the block, rows keep the order in which they are read; elsewhere no query may rely on it."""
         self.connection.execute("set preserve_insertion_order = true")
         try:
             yield
@@ -172,12 +174,12 @@ class DuckDB:
         try:
             yield
         except RuntimeError as error:
-            if str(error) != "Query interrupted":  # DuckDB's word for a signal that came while it worked
+            if str(error) != "Query interrupted":  # DuckDB's message for a signal that arrived while it worked
                 raise
             raise KeyboardInterrupt from None
         except (self._duckdb.Error, OSError, need("pyarrow").ArrowException, UnicodeDecodeError) as error:
-            # What goes wrong after the first batch comes through Arrow, as an OSError with DuckDB's words. A message
-            # that quotes a value and cuts a character of it in two cannot be decoded: then the words are its object.
+            # A failure after the first batch comes through Arrow, as an OSError with DuckDB's message. If the message
+            # quotes a value and cuts a character in two, it cannot be decoded: the message is then the error's object.
             whole = error.object.decode(errors="replace") if isinstance(error, UnicodeDecodeError) else str(error)
             text = whole.strip()
             for path, name in self._names.items():
@@ -193,9 +195,9 @@ class DuckDB:
 
 
 def prefetched(batches: Any) -> Iterator[Any]:
-    """The batches, read ahead by a thread: reading and folding take turns on no lock, so both get on.
+    """The batches, read ahead by a thread. Reading and folding share no lock, so both make progress.
 
-    Close it (contextlib.closing) if it is not read to its end, so that the thread ends too.
+    Unless it is read to the end, close it (contextlib.closing), so that the thread ends too.
     """
     waiting: queue.Queue[tuple[Any, BaseException | None]] = queue.Queue(2)
     stopped = threading.Event()
@@ -232,5 +234,5 @@ def prefetched(batches: Any) -> Iterator[Any]:
 
 
 def text_literal(value: str) -> str:
-    """A text in SQL. DuckDB has no escapes in it except a doubled quote."""
+    """A text literal in SQL. The only escape DuckDB has in it is a doubled quote."""
     return "'" + value.replace("'", "''") + "'"

@@ -1,8 +1,9 @@
 """DuckDB's errors about data it cannot read, in our words: the file, the row and what is wrong; never a value.
 
-DuckDB's messages quote the offending line or value, which may be somebody's data. So of messages about values only the
-parts known to be DuckDB's own words are kept. Messages about a query (names, syntax, types) are shown, because the
-query is the user's; the names DuckDB proposes instead are not, because a file without a header has a row for names.
+DuckDB's messages quote the offending line or value, which may be somebody's data. From messages about values, only the
+parts known to be DuckDB's own words are therefore kept. Messages about a query (names, syntax, types) are shown,
+because the query is the user's. The names that DuckDB suggests are not, because in a file without a header they are a
+row.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def _no_file(source: str, text: str) -> DataError | None:
         return DataError(
             source, "not a Parquet file", f"Check where it comes from, or pass its format ({arg('format')})"
         )
-    # A query reads the files that it names and that are there; DuckDB says of all others that they are not allowed.
+    # A query may read the files it names that exist. DuckDB reports all others as not allowed.
     found = re.search(r'Cannot access file "(.+?)" - file system operations are disabled', text)
     if found is None:
         return None
@@ -56,7 +57,7 @@ def _bad_csv(source: str, text: str) -> DataError | None:
     if line is None:
         return None
     row = int(line[1])
-    # What begins a line is DuckDB's, and not the line that it quotes.
+    # Text at the start of a line is DuckDB's own, not part of the quoted line.
     fields = re.search(r"^Expected Number of Columns: (\d+) Found: (\d+)", text, re.MULTILINE)
     if re.search(r"^Maximum line size of", text, re.MULTILINE):
         return too_long(name, row)
@@ -87,7 +88,7 @@ def _bad_json(text: str) -> DataError | None:
         r'Malformed JSON in file "(.+?)", at byte \d+ in (?:line|record/value) (\d+): ([a-z A-Z0-9-]+)', text
     )
     if found is not None:
-        # Here, and only here, DuckDB has counted the object at fault twice.
+        # Here, and only here, DuckDB counts the offending object twice.
         return DataError(found[1], f"malformed JSON: {found[3]}", way_out, row=int(found[2]) - 1)
     found = re.search(r'"maximum_object_size" of (\d+) bytes exceeded while reading file "(.+?)"', text)
     if found is not None:
@@ -113,6 +114,6 @@ def _bad_value(source: str, text: str) -> DataError | None:
 
 
 def _other(source: str, text: str) -> DataError:
-    # Names like the one that is not there may come from a file without a header, and be data.
+    # Similar names may come from a file without a header, and be data.
     said = re.split(r"\n\n|\s*Candidate bindings:|\s*Did you mean", text)[0]
     return DataError(source, in_one_line(said), "Correct the input or the query")

@@ -25,7 +25,7 @@ from .whole_lines import check_skipped
 
 
 def resolved(paths: Sequence[str | os.PathLike[str]]) -> list[Path]:
-    """The files that paths and patterns stand for, in order, each once; all must exist."""
+    """The files that paths and patterns match, in order, each once; all must exist."""
     found: list[Path] = []
     for given in paths:
         text = os.fspath(given)
@@ -66,12 +66,12 @@ def open_files(
     delimiter: str | None = None,
     on_bad: OnBad = "error",
 ) -> Table | Stream:
-    """The table that these files are, its columns checked; lines are a stream, which can be read again."""
+    """The files as a table, with columns checked. Plain lines are a stream that can be read again."""
     files = resolved(paths)
     found = [found_in_file(path, columns, format, delimiter, header=header, skips=on_bad == "skip") for path in files]
     kind, between = same_format([each.format for each in found]), found[0].delimiter
     checked_delimiter(kind, delimiter)
-    if not columns.key and kind in ("csv", "tsv"):  # a wide table: DuckDB does not take ten thousands of columns
+    if not columns.key and kind in ("csv", "tsv"):  # a wide table: DuckDB cannot take tens of thousands of columns
         each = [csv_stream(opened_text(path), str(path), header=header, delimiter=between) for path in files]
         return joined(each, _name(duckdb, files)).check(columns)
     if kind == "lines":
@@ -87,7 +87,7 @@ def checked_delimiter(kind: Format, delimiter: str | None) -> None:
 def open_as(
     duckdb: DuckDB, files: Sequence[Path], columns: Columns, kind: Format, between: str, *, header: bool, on_bad: OnBad
 ) -> Table:
-    """The table that files of this format are, its columns checked; `between` separates the cells of CSV."""
+    """Files of this format as a table, with columns checked; `between` separates the cells of CSV."""
     if kind in ("csv", "tsv", "json"):
         files = [for_duckdb(duckdb, path) for path in files]
     if kind == "parquet":
@@ -107,7 +107,7 @@ def open_as(
 
 
 def _table(duckdb: DuckDB, files: Sequence[Path], reader: str, names: Sequence[str], first_row: int) -> Table:
-    """A table of text, read by `reader`, which has {} for the files."""
+    """A table of text, read by `reader`, SQL with {} for the files."""
     each = [File(duckdb.named(path), reader.format(_literal([path]))) for path in files]
     return Table(
         duckdb,
@@ -146,20 +146,20 @@ def _csv(duckdb: DuckDB, files: Sequence[Path], header: bool, delimiter: str, on
 
 
 def _json(duckdb: DuckDB, files: Sequence[Path], columns: Columns, on_bad: OnBad) -> Table:
-    """Columns are read as text, as they are written, so that a file of numbers and one of texts have the same keys.
+    """Columns are read as text, as written, so that a file with numbers and one with texts have the same keys.
 
-    Where rows are skipped a row is a line, whatever is on it (json_lines.py).
+    If rows may be skipped, a row is a line, whatever it contains (json_lines.py).
     """
     if not any(_begins(path) for path in files):
         raise empty(_name(duckdb, files))
     if on_bad == "skip":
         return _json_lines(duckdb, [of_lines(duckdb, path) for path in files], columns)
     have = _json_kinds(duckdb, files)
-    # A key of a wide table may be in the last record alone.
+    # A key of a wide table may occur only in the last record.
     if not columns.key or len(found_fields(columns.names, have)) < len(columns.names):
         every = (_json_kinds(duckdb, [path], ", sample_size=-1").items() for path in files)
         have = dict(each for one in every for each in one)
-    if list(have) == ["json"]:  # some record is not an object: reading it as one says which
+    if list(have) == ["json"]:  # some record is not an object: reading them as objects names it
         have = outermost(columns.names)
     names = found_fields(columns.picked(have), have)
     table = _table(duckdb, files, json_reader(names, have), list(dict.fromkeys([*have, *names])), 1)
@@ -179,7 +179,7 @@ def _json_lines(duckdb: DuckDB, files: Sequence[Path], columns: Columns) -> Tabl
 
 
 def _json_kinds(duckdb: DuckDB, files: Sequence[Path], more: str = "") -> dict[str, Any]:
-    """The fields of a sample of the records, or of all. DuckDB would take more than 200 of them for one MAP."""
+    """The fields of a sample of the records, or of all. Otherwise DuckDB would read more than 200 fields as one MAP."""
     query = f"select * from read_json({_literal(files)}, map_inference_threshold=-1{more})"
     return duckdb.kinds(query, _name(duckdb, files))
 
@@ -191,7 +191,7 @@ def _begins(path: Path) -> bool:
 
 
 def _arrow(duckdb: DuckDB, files: Sequence[Path], columns: Columns, kind: Format) -> Table:
-    """Arrow (Feather) and ORC, read by pyarrow; DuckDB asks that for the columns it needs."""
+    """Arrow (Feather) and ORC, read by pyarrow, which DuckDB asks for the columns it needs."""
     pa, datasets = need("pyarrow"), need("pyarrow.dataset")
     each: list[File] = []
     types: dict[str, str] = {}
@@ -215,7 +215,7 @@ def _arrow(duckdb: DuckDB, files: Sequence[Path], columns: Columns, kind: Format
 
 
 def _keep_stream(duckdb: DuckDB, path: Path, columns: Columns, table: str, name: str) -> None:
-    """The rows of a stream as a table of DuckDB: it can be read only once."""
+    """Stores a stream, which can be read only once, as a DuckDB table."""
     pa = need("pyarrow")
     damaged: list[Exception] = []
 
@@ -223,7 +223,7 @@ def _keep_stream(duckdb: DuckDB, path: Path, columns: Columns, table: str, name:
         try:
             for batch in reader:
                 yield batch.select(wanted)
-        except (OSError, pa.ArrowInvalid) as error:  # which DuckDB would take for one of a value
+        except (OSError, pa.ArrowInvalid) as error:  # DuckDB would report it as an error about a value
             damaged.append(error)
 
     with pa.OSFile(str(path)) as file, pa.ipc.open_stream(file) as reader:
@@ -236,7 +236,7 @@ def _keep_stream(duckdb: DuckDB, path: Path, columns: Columns, table: str, name:
 
 
 def _is_stream(path: Path) -> bool:
-    """Whether Arrow is written as a stream, batch after batch, and not as a file with an index at its end."""
+    """Whether the Arrow data are a stream, batch after batch, rather than a file with an index at its end."""
     with path.open("rb") as file:
         return file.read(len(ARROW_STREAM)) == ARROW_STREAM
 
@@ -260,10 +260,12 @@ def _same_types(duckdb: DuckDB, files: Sequence[Path], columns: Columns, types: 
 
 
 def _check_same(path: str, own: dict[str, str], first: str, types: dict[str, str], columns: Columns) -> None:
-    """DuckDB would cast all files to the types of the first: then 1 and '1', two keys, become one silently."""
+    """Refuses files of different types. DuckDB would cast all to those of the first, and 1 and '1', two keys, would
+    silently become one.
+    """
     for name in columns.picked(types | own):
         if own.get(name) != types.get(name) and not (_is_integer(own.get(name)) and _is_integer(types.get(name))):
-            problem = f"is of type {own[name]}" if name in own else "is not there"
+            problem = f"is of type {own[name]}" if name in own else "is missing"
             raise DataError(
                 path, f"{problem} here, but of type {types.get(name)} in {first}",
                 "Read the files separately, or cast the column in a query", column=name,
@@ -280,5 +282,5 @@ def _name(duckdb: DuckDB, files: Sequence[Path]) -> str:
 
 
 def _literal(files: Sequence[Path]) -> str:
-    """A list of file names as SQL. Pattern characters in a real name are put in brackets, to be taken literally."""
+    """A list of file names as SQL. Pattern characters in a name are put in brackets, so that they match literally."""
     return "[" + ", ".join(text_literal(glob.escape(str(path))) for path in files) + "]"

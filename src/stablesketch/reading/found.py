@@ -1,12 +1,13 @@
-"""Detects what is in a file or a pipe: from its name, its first bytes, and the columns that are asked for.
+"""Detects what is in a file or a pipe, from its name, its first bytes and the requested columns.
 
-A stated format or delimiter always holds. Otherwise **no row decides how all rows are read**: a neighbour may have
-another row there, and would change every pair. So this looks only at what is not a row: names of files and columns,
-bytes that no text begins with, and the header of CSV. If CSV has no header, nothing is detected. A file that begins
-with { or [ is JSON, whatever else its first line has, and a line of JSON that does not is an error in any case. If
-invalid rows are skipped, the first line could be one of them: then text is JSON only if its name or the caller says so.
+A stated format or delimiter always wins. Otherwise **no row decides how all rows are read**: a neighbour may have
+another row there, and would change every pair. Detection therefore looks only at what is not a row: names of files and
+columns, bytes that no text begins with, and the header of CSV. If CSV has no header, nothing is detected. A file that
+begins with { or [ is JSON, whatever else its first line contains; a JSON line that begins otherwise is an error in any
+case. If invalid rows are skipped, the first line could be one of them: text is then JSON only if its name or the caller
+says so.
 
-What was detected, if the name does not say it, is logged (`stablesketch.reading`); the command line shows it.
+If the name does not imply what was detected, it is logged (`stablesketch.reading`), and the command line shows it.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _BY_SUFFIX: dict[str, Format] = {
     ".jsonl": "json", ".ndjson": "json", ".txt": "lines", ".log": "lines", ".arrow": "arrow", ".feather": "arrow",
     ".orc": "orc",
 }  # fmt: skip
-ARROW_STREAM = b"\xff\xff\xff\xff"  # what Arrow begins with where it is a stream, not a file
+ARROW_STREAM = b"\xff\xff\xff\xff"  # the first bytes of an Arrow stream, as opposed to a file
 _BINARY: dict[bytes, Format] = {b"PAR1": "parquet", b"ARROW1": "arrow", ARROW_STREAM: "arrow", b"ORC": "orc"}
 _DELIMITERS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "vertical bars"}
 _WORDS = {
@@ -79,7 +80,7 @@ def stated_format(given: str | None) -> Format | None:
 
 
 def format_by_name(paths: Sequence[Path], given: str | None) -> Format:
-    """The format that was stated, or that the suffixes imply: for data whose first bytes cannot be read."""
+    """The stated format, or the one that the suffixes imply: for data whose first bytes cannot be read."""
     if (stated := stated_format(given)) is not None:
         return stated
     kinds = []
@@ -96,7 +97,7 @@ def format_by_name(paths: Sequence[Path], given: str | None) -> Format:
 
 
 def same_format(kinds: Sequence[Format]) -> Format:
-    """The one format of files that are read together."""
+    """The format shared by files that are read together."""
     if len(set(kinds)) > 1:
         raise ArgumentError(
             "format",
@@ -121,7 +122,7 @@ def found_in_file(
         with path.open("rb") as raw, opened_text(path) as file:
             kind = compression(raw.read(HEAD))
             head = _head(file)
-    except OSError as error:  # Arrow's, of a damaged archive
+    except OSError as error:  # from Arrow: a damaged archive
         raise unreadable(str(path), error) from None
     check_bytes(head, str(path))
     if stated is None and header and not skips:
@@ -172,9 +173,9 @@ def _head(file: Readable) -> bytes:
 
 
 def _check_log(head: bytes, name: str) -> None:
-    """Refuses a Zeek log, recognised by its first line: its lines are not keys, and its header is not that of TSV.
+    """Refuses a Zeek log, recognised by its first line: its lines are not keys, and its header is not a TSV header.
 
-    Not checked if rows may be skipped: no row may decide that others are refused.
+    Not checked if rows may be skipped: no row may cause others to be refused.
     """
     if head.startswith(b"#separator "):
         raise DataError(
@@ -222,9 +223,9 @@ def _found(
 
 
 def _separates(head: bytes, names: Sequence[str], usual: str) -> str | None:
-    """The delimiter by which the first row has all columns that are asked for, or one of them; None if none has.
+    """The delimiter that gives the first row all requested columns, or else one of them; None if none does.
 
-    If no column is asked for, as in a wide table: tabs if there are any, then the first that gives several columns.
+    If no column is requested, as in a wide table: tabs if there are any, then the first that gives several columns.
     """
     wanted = {name.encode() for name in names}
     rows = {one: wanted & set(cells_of(head, one)) for one in dict.fromkeys([usual, *_DELIMITERS])}
@@ -243,6 +244,6 @@ def _say(name: str, found: Found) -> None:
         f"{name}: read as {_WORDS[found.format]}{between}{packed}, by its first bytes. To read it otherwise, pass "
         f"{arg('format')} or {arg('delimiter')}"
     )
-    import logging  # which takes longer to import than this module, and most files are what their names say
+    import logging  # slower to import than this module, and most files are what their names say
 
     logging.getLogger("stablesketch.reading").info("%s", in_python(said), extra={"wording": said})

@@ -1,8 +1,8 @@
-"""The first row of a CSV, from the file's own bytes: a query has no first row, since DuckDB reads in parallel.
+"""The first row of a CSV, from the bytes of the file: a query has no first row, because DuckDB reads in parallel.
 
 **What an error may show.** A file without a header, read as if it had one, has somebody's row where the names should
-be. So names are shown only if they are a header for certain: at least one requested column is among them, spelt the
-same but for case (`missing_column`). Otherwise the error says how to look at the line yourself.
+be. Names are therefore shown only if they are certainly a header: at least one requested column is among them, spelt
+the same except for case (`missing_column`). Otherwise the error says how to look at the line yourself.
 
 Quotes follow RFC 4180. Unterminated quotes, and text beside quotes, are refused: DuckDB reads them differently, and
 could take any number of rows into the header.
@@ -28,7 +28,7 @@ _QUOTED = re.compile(rb'"((?:[^"]++|"")*+)"')
 
 @dataclass(frozen=True)
 class FirstRow:
-    """Its cells as bytes, and all that was read of the input, the row included."""
+    """Its cells as bytes, and everything read from the input so far, including the row."""
 
     cells: list[bytes]
     row: bytes
@@ -53,12 +53,12 @@ def first_row_of(path: Path, name: str, delimiter: str) -> FirstRow:
     try:
         with opened_text(path) as file:
             return first_row(file.read, name, delimiter)
-    except OSError as error:  # Arrow's, of a damaged archive
+    except OSError as error:  # from Arrow: a damaged archive
         raise unreadable(name, error) from None
 
 
 def first_row(read: Callable[[int], bytes], source: str, delimiter: str) -> FirstRow:
-    """The first row of what `read` reads: at most as many bytes as it is asked for, none at the end.
+    """The first row of what `read` returns: at most as many bytes as requested, none at the end.
 
     Raises:
         DataError: there is nothing, the first line is empty or too long, or its quotes are wrong.
@@ -77,7 +77,7 @@ def first_row(read: Callable[[int], bytes], source: str, delimiter: str) -> Firs
             return FirstRow(cells, held[:end], held[end:])
         if len(held) > LONGEST_LINE:
             raise too_long(source, 1)
-        step = max(step, len(held))  # doubled, so that a long row is not looked through again and again
+        step = max(step, len(held))  # doubled, so that a long row is not scanned again and again
 
 
 def _refuse_empty(held: bytes, source: str) -> None:
@@ -92,7 +92,7 @@ def empty(source: str) -> DataError:
 
 
 def _split(held: bytes, delimiter: bytes, source: str, *, ended: bool) -> tuple[list[bytes], int] | None:
-    """The cells of the first row and where it ends, its line end included; None if more has to be read to know."""
+    """The cells of the first row and where it ends, line end included; None if more must be read to know."""
     plain = re.compile(rb'(?![ \t]*+")(?:(?!%b)[^\r\n])*+' % re.escape(delimiter))
     place = 3 if held.startswith(b"\xef\xbb\xbf") else 0
     cells: list[bytes] = []
@@ -124,7 +124,7 @@ def _split(held: bytes, delimiter: bytes, source: str, *, ended: bool) -> tuple[
 
 
 def cells_of(head: bytes, delimiter: str) -> list[bytes]:
-    """The cells of the first row, if what the input begins with has all of it and is CSV; else none."""
+    """The cells of the first row, if `head` contains all of it and is CSV; otherwise none."""
     try:
         found = _split(head, delimiter.encode(), "", ended=True)
     except DataError:
@@ -133,10 +133,10 @@ def cells_of(head: bytes, delimiter: str) -> list[bytes]:
 
 
 def column_names(first: FirstRow, source: str, *, header: bool) -> list[str]:
-    """The names in the header, or column0, column1, ... of a file that has none.
+    """The names in the header, or column0, column1, ... if there is none.
 
     Raises:
-        DataError: two are the same, or one is empty; none is shown.
+        DataError: two names are the same, or one is empty. The error shows no name.
     """
     if not header:
         return [f"column{i}" for i in range(len(first.cells))]
@@ -150,7 +150,7 @@ def column_names(first: FirstRow, source: str, *, header: bool) -> list[str]:
 
 
 Doubt = Literal["", "header", "fields", "query"]
-"""Why the names of columns may be data: a row was taken for a header, or objects map people to numbers; "" for sure."""
+"""Why column names may be data: a row was read as a header, or objects map people to numbers; "" if they cannot be."""
 
 _DOUBTS = {
     "header": (
@@ -167,7 +167,7 @@ _DOUBTS = {
 
 
 def missing_column(source: str, name: str, have: Sequence[str], wanted: Iterable[str], doubt: Doubt) -> DataError:
-    """A column that is not there. The others are shown if there is no `doubt` of them, or if one was asked for."""
+    """The error about a missing column. The others are shown if there is no `doubt`, or if one was requested."""
     letters = {one.strip().casefold() for one in have}
     if not doubt or any(one.strip().casefold() in letters for one in wanted):
         shown = ", ".join(list(have)[:20]) + (f" and {len(have) - 20:,} more" if len(have) > 20 else "")

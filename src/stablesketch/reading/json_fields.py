@@ -1,7 +1,7 @@
-"""Fields of JSON by their names: one with dots is that of a field, or leads into objects, whichever a record has.
+"""Fields of JSON by name. A name with dots is the name of a field or a path into objects, whichever a record has.
 
-Both are looked for in every record by itself, so no record decides where another one has its key. A literal name comes
-first: `{"id.orig_h": "a", "id": {"orig_h": "b"}}` has a as its `id.orig_h`, in files and in a stream that is monitored.
+Both are tried in every record by itself, so no record decides where another has its key. A literal name comes first: in
+`{"id.orig_h": "a", "id": {"orig_h": "b"}}`, `id.orig_h` is a, both in files and in a monitored stream.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from .duckdb import text_literal
 
 
 def ways(name: str) -> list[list[str]]:
-    """The names that lead to a field, one after the other; the first way counts on which a record has a text.
+    """The paths that may lead to a field, in order of preference: the first one that gives a text counts.
 
     >>> ways("flow.bytes"), ways("app")
     ([['flow.bytes'], ['flow', 'bytes']], [['app']])
@@ -23,7 +23,7 @@ def ways(name: str) -> list[list[str]]:
 
 
 def pointer(way: Sequence[str]) -> str:
-    """A way into an object as JSON Pointer writes it.
+    """A path into an object, as a JSON Pointer.
 
     >>> pointer(["flow", "bytes/s"])
     '/flow/bytes~1s'
@@ -32,28 +32,28 @@ def pointer(way: Sequence[str]) -> str:
 
 
 def found_fields(names: Iterable[str], have: Mapping[str, Any]) -> list[str]:
-    """Those of the names that are fields, or lead to one: `have` has DuckDB's types of the outermost fields."""
+    """Those of the names that are fields, or lead to one. `have` maps the outermost fields to DuckDB's types."""
     return [name for name in names if any(_leads(way, have) for way in ways(name))]
 
 
 def outermost(names: Iterable[str]) -> dict[str, Any]:
-    """Every field in which one of these names could be, where it is not known which there are."""
+    """Every outermost field that could hold one of these names, if it is not known which fields exist."""
     return dict.fromkeys((way[0] for name in names for way in ways(name)), "JSON")
 
 
 def json_reader(names: Sequence[str], have: Mapping[str, Any], more: str = "") -> str:
-    """SQL for what reads these fields as text, with {} for the files; `more` are arguments of `read_json`.
+    """SQL that reads these fields as text, with {} for the files; `more` are arguments of `read_json`.
 
-    Of what leads into objects the outermost is read, and looked into row by row.
+    For a path into objects, the outermost field is read and searched row by row.
     """
     outer = dict.fromkeys(way[0] for name in names for way in ways(name) if way[0] in have)
     if not outer:
         return "read_json({})"
     inner = {name: way for name in names for way in ways(name)[1:] if way[0] in have}
-    entered = {way[0] for way in inner.values()}  # as JSON: a text in its place is not an object, and not an error
+    entered = {way[0] for way in inner.values()}  # as JSON: a text in place of an object is not an error
     kinds = {name: "JSON" if name in entered else "VARCHAR" for name in outer}
     fields = ", ".join(f"{text_literal(name)}: '{kind}'" for name, kind in kinds.items())
-    # Told that records are objects, DuckDB refuses others; left to guess, it may take all of a record for a field.
+    # With records=true DuckDB refuses everything but objects; otherwise it may guess that a whole record is one field.
     read = f"read_json({{}}, columns={{{{{_in_format(fields)}}}}}, records=true{more})"
     if not inner:
         return read
@@ -68,7 +68,7 @@ def json_reader(names: Sequence[str], have: Mapping[str, Any], more: str = "") -
 
 
 def _leads(way: Sequence[str], have: Mapping[str, Any]) -> bool:
-    """Whether some record has such a field, as far as types tell: of mixed ones DuckDB says no more than JSON."""
+    """Whether some record has such a field, as far as types show: DuckDB describes mixed types only as JSON."""
     kind = have.get(way[0])
     if kind is None:
         return False

@@ -1,8 +1,8 @@
-"""JSON where rows may be skipped: one object a line, so that a line which is none takes no other with it.
+"""JSON where rows may be skipped: one object per line, so that an invalid line affects no other.
 
-DuckDB then looks at every line by itself and makes an empty row of one that is no object, which is skipped and counted
-as every row without a key. An array, or an object of several lines, has no such lines: of it all rows, or all but one,
-would be dropped without a word. It is refused.
+DuckDB then reads every line by itself and makes an empty row of a line that is not an object. Like every row without a
+key, it is skipped and counted. In an array, or if objects span several lines, all rows or all but one would be dropped
+silently, so these are refused.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _SAMPLE = 1 << 20
 
 
 def of_lines(duckdb: DuckDB, path: Path) -> Path:
-    """The same file, or a copy without a byte order mark, of which the first line would be no JSON.
+    """The same file, or a copy without its byte order mark, which would make the first line invalid.
 
     Raises:
-        DataError: it is an array, or begins with an object that goes on in the next line.
+        DataError: it is an array, or begins with an object that continues on the next line.
     """
     with opened_text(path) as file:
         head = file.read(1 << 14)
@@ -49,7 +49,7 @@ def of_lines(duckdb: DuckDB, path: Path) -> Path:
 
 
 def first_names(path: Path) -> list[str]:
-    """The outermost fields of the objects that a file begins with."""
+    """The outermost fields of the first objects of a file."""
     names: dict[str, None] = {}
     with opened_text(path) as file:
         for line in file.read(_SAMPLE).split(b"\n"):

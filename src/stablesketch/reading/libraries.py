@@ -1,4 +1,4 @@
-"""The libraries data are read with: optional, and imported only when something is read."""
+"""The libraries that read data: optional, and imported only when something is read."""
 
 from __future__ import annotations
 

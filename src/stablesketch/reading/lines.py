@@ -7,18 +7,18 @@ from collections.abc import Callable, Iterator
 from ..errors import DataError
 
 LONGEST_LINE = 2_000_000
-"""Bytes of a line, its end included: DuckDB's own limit, and so that of pipes and of Spark."""
+"""Maximum bytes of a line, including its end: DuckDB's limit, and therefore also that of pipes and of Spark."""
 
 _CHUNK = 1 << 20
 
 
 def whole_lines(read: Callable[[int], bytes], source: str) -> Iterator[bytes]:
-    """What `read` reads, cut between lines. Linear in time, and never more than a line and a chunk in memory.
+    """What `read` returns, split between lines. Takes linear time, and holds at most a line and a chunk in memory.
 
     Raises:
-        DataError: a line is too long; the error has its number.
+        DataError: a line is too long; the error names its number.
     """
-    parts: list[bytes] = []  # of a line that goes on: joined once, when it ends
+    parts: list[bytes] = []  # of an unfinished line, joined once when it ends
     length = lines = 0
     while chunk := read(_CHUNK):
         head, newline, tail = chunk.rpartition(b"\n")
@@ -38,7 +38,7 @@ def whole_lines(read: Callable[[int], bytes], source: str) -> Iterator[bytes]:
 
 
 def _check_lengths(whole: bytes, source: str, before: int) -> None:
-    """Only a chunk that is longer than a line may be can have one that is too long."""
+    """Refuses lines that are too long. Only a chunk longer than the limit can contain one."""
     if len(whole) <= LONGEST_LINE:
         return
     for number, line in enumerate(whole.split(b"\n"), start=before + 1):
@@ -47,7 +47,7 @@ def _check_lengths(whole: bytes, source: str, before: int) -> None:
 
 
 def too_long(source: str, row: int | None) -> DataError:
-    """A line above the limit. What it holds is not shown."""
+    """The error about a line above the limit. Its content is not shown."""
     return DataError(
         source, f"the line is longer than the maximum of {LONGEST_LINE:,} bytes",
         "Shorten it, or read it as Parquet or from a data frame, where a key may be longer", row=row,

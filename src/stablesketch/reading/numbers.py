@@ -1,4 +1,4 @@
-"""A column of values that was read, as whole numbers."""
+"""A column of values as whole numbers."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from .value_text import digits_of
 
 
 def numbers(column: Any, highest: int, clip: bool) -> NDArray[np.int64]:
-    """A column of values as integers from 1 to `highest`. Text must be a whole number as it is written
-    (value_text.py); 1.5 is refused."""
+    """A column of values as integers from 1 to `highest`. Text must be a whole number as written (value_text.py);
+    1.5 is refused."""
     pa, compute = need("pyarrow"), need("pyarrow.compute")
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
         try:
-            # Arrow would read 0x10 as well.
+            # Arrow would also accept 0x10.
             if not _all_digits(column):
                 column = digits_of(column)
             column = compute.cast(column, pa.int64()) if _all_digits(column) else None

@@ -30,7 +30,7 @@ _SQLITE = b"SQLite format 3\x00"
 
 @dataclass(frozen=True)
 class Input:
-    """How to read data that do not say it themselves: the format of files, their header, a query."""
+    """How to read data, where they do not say it themselves: file format, header, query."""
 
     format: str | None = None
     header: bool = True
@@ -41,7 +41,7 @@ class Input:
 
 
 def opened(duckdb: DuckDB, data: object, columns: Columns, how: Input, on_bad: OnBad) -> Table | Stream:
-    """The data: a path, a pattern or several, "-" for standard input, a data frame, a reader, a relation of DuckDB.
+    """The data: one or more paths or patterns, "-" for standard input, a data frame, a reader, a DuckDB relation.
 
     With `how.sql`, the data are the database of the query, or None if it names files itself.
     """
@@ -111,7 +111,7 @@ def _database_kind(path: Path) -> str | None:
 def _standard_input(
     duckdb: DuckDB, paths: Sequence[str], columns: Columns, how: Input, on_bad: OnBad
 ) -> Table | Stream:
-    """Lines and CSV are read as they come. JSON, and formats not made of lines, are first stored in DuckDB's folder."""
+    """Lines and CSV are read as they arrive. JSON, and formats without lines, are first stored in DuckDB's folder."""
     if len(paths) > 1:
         raise ArgumentError(
             "data", list(paths), "cannot combine standard input with files", "Pass - or files, not both"
@@ -132,7 +132,7 @@ def _standard_input(
 
 
 def _as_table(pa: Any, frame: Any, columns: Columns) -> Any:
-    """The frame as an Arrow table, or an error that names the column: Arrow's own would show the value."""
+    """The frame as an Arrow table, or an error that names the column: Arrow's error would show the value."""
     if hasattr(frame, "to_frame") and not hasattr(frame, "columns"):
         key = columns.key[0] if columns.key else "app"
         raise ArgumentTypeError(
@@ -163,20 +163,20 @@ def _as_table(pa: Any, frame: Any, columns: Columns) -> Any:
 
 
 def _collected(lazy: Any, columns: Columns) -> Any:
-    """A lazy frame of polars as a frame, of the columns that are asked for alone."""
+    """A polars lazy frame as a frame with only the requested columns."""
     try:
         have = lazy.collect_schema().names()
         picked = columns.picked(have)
         return (lazy.select(picked) if set(picked) <= set(have) else lazy).collect()
-    except Exception as error:  # polars has no class for all of its own, and what they say may show a value
+    except Exception as error:  # polars errors have no common class, and their messages may show a value
         kind = type(error).__name__
     raise DataError("the frame", f"cannot be collected ({kind})", "To see why, call frame.collect() yourself")
 
 
 def with_usual_types(data: Any, columns: Columns) -> Any:
-    """A frame without rows has no keys that could be of a wrong type, so its columns are text and whole numbers.
+    """Gives a frame without rows text and whole-number columns: it has no keys that could be of a wrong type.
 
-    Only for values that are not private: of a release, whether there are rows must not decide what is refused.
+    Only for values that are not private: in a release, whether there are rows must not decide what is refused.
     """
     shape = getattr(data, "shape", None)
     if not isinstance(shape, tuple) or len(shape) != 2 or shape[0] != 0:
@@ -192,7 +192,7 @@ def with_usual_types(data: Any, columns: Columns) -> Any:
 
 
 def _index(frame: Any) -> list[str]:
-    """What the index of a frame of pandas is called once it is Arrow; none of other frames."""
+    """The column names that the index of a pandas frame gets in Arrow; none for other frames."""
     names = getattr(getattr(frame, "index", None), "names", None)
     return [f"__index_level_{i}__" if name is None else str(name) for i, name in enumerate(names or ())]
 
@@ -207,7 +207,7 @@ def _frame(duckdb: DuckDB, data: Any, columns: Columns) -> Table | Stream:
     pa = need("pyarrow")
     if isinstance(data, pa.RecordBatchReader):
         return arrow_stream(data, "the reader").check(columns)
-    if hasattr(data, "to_arrow_reader"):  # a relation of DuckDB, which belongs to another connection
+    if hasattr(data, "to_arrow_reader"):  # a DuckDB relation, which belongs to another connection
         return arrow_stream(data.to_arrow_reader(1 << 16), "the relation").check(columns)
     if hasattr(data, "collect") and hasattr(data, "collect_schema"):
         data = _collected(data, columns)

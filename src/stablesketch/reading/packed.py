@@ -1,8 +1,8 @@
-"""Detects compression from the first bytes, of files and of pipes, whatever the name says.
+"""Detects the compression of files and pipes from their first bytes, whatever the name says.
 
-DuckDB goes by the suffix alone, and unpacks gzip and zstd. It would read a gzipped file without .gz as text, find no
-rows in it and say nothing. So a file with a wrong name is linked under the right one in DuckDB's own folder; what
-DuckDB cannot unpack is unpacked there.
+DuckDB goes by the suffix alone, and unpacks gzip and zstd. It would read a gzipped file without .gz as text, and
+silently find no rows in it. A file with a wrong name is therefore linked under the right one in DuckDB's folder, and
+what DuckDB cannot unpack is unpacked there.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ _SHEET_MARKS = (b"xl/w", b"xl/s", b"xl/t", b"xl/_rels", b"opendocument.spreadshe
 SUFFIXES = {".gz": "gzip", ".zst": "zstd", ".bz2": "bzip2", ".xz": "xz", ".lz4": "lz4"}
 _BY_DUCKDB = {None: "", "gzip": ".gz", "zstd": ".zst"}
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-HEAD = 16  # bytes that tell
+HEAD = 16  # bytes that identify a format
 SHEETS = (".xlsx", ".xlsm", ".xls", ".ods")
 
 
 class Readable(Protocol):
-    """Something that bytes are read from, a given number at a time; none at the end."""
+    """Something to read bytes from, a given number at a time; none at the end."""
 
     def read(self, size: int, /) -> bytes: ...
 
 
 class Rest:
-    """A file with its part already read put back in front; another may follow after its last line."""
+    """A file with the part already read put back in front; another file may follow after its last line."""
 
     closed = False
 
@@ -53,7 +53,7 @@ class Rest:
         """Does nothing: whoever opened the file closes it."""
 
     def read(self, size: int, /) -> bytes:
-        """Exactly this many bytes, and fewer only at the end: Arrow takes a short read for a block of its own."""
+        """Exactly this many bytes, and fewer only at the end: Arrow treats a short read as a separate block."""
         parts: list[bytes] = []
         while size > 0:
             found, self._first = self._first[:size], self._first[size:]
@@ -81,7 +81,7 @@ def unpacked(file: Readable, kind: str | None) -> Any:
     if kind is None:
         return file
     if kind == "xz":
-        return _Xz(file)  # type: ignore[arg-type]  # it reads, and no more is needed
+        return _Xz(file)  # type: ignore[arg-type]  # it can read, and no more is needed
     pa = need("pyarrow")
     return pa.CompressedInputStream(pa.PythonFile(file, mode="r"), "bz2" if kind == "bzip2" else kind)
 
@@ -111,7 +111,7 @@ def opened_text(path: Path) -> Any:
 
 
 def for_duckdb(duckdb: DuckDB, path: Path) -> Path:
-    """A file that DuckDB reads correctly: this one, or one in its own folder with the right name."""
+    """A file that DuckDB reads correctly: this one, or one in DuckDB's folder with the right name."""
     kind, named = compression_of(path), SUFFIXES.get(path.suffix.lower())
     if kind == named and kind in _BY_DUCKDB:
         return path
@@ -126,7 +126,7 @@ def for_duckdb(duckdb: DuckDB, path: Path) -> Path:
 
 
 def stored(file: Any, place: Path, name: str) -> None:
-    """Writes what is left of a stream into a file in DuckDB's own folder."""
+    """Writes the rest of a stream into a file in DuckDB's folder."""
     try:
         with place.open("wb") as copy:
             shutil.copyfileobj(file, copy, 1 << 20)
@@ -162,13 +162,13 @@ def _sheet(source: str, path: str, to: str) -> DataError:
 
 
 def begun(file: Readable, name: str) -> Readable:
-    """The file, if it begins as text does."""
+    """The file, if it begins like text."""
     head = file.read(HEAD)
     check_bytes(head, name)
     return Rest(file, head)
 
 
 def unreadable(source: str, error: Exception) -> DataError:
-    """The error about an unreadable file, with the first line of the message of the system or of Arrow."""
+    """The error about an unreadable file, with the first line of the system's or Arrow's message."""
     said = in_one_line(str(error).split("\n")[0], 200)
     return DataError(source, f"the file cannot be read: {said}", "Correct it, or leave it out")

@@ -1,14 +1,14 @@
-"""Queries of users: one SELECT each, over files that it names or over one database. A query can only read.
+"""Users' queries: one SELECT each, over files that it names or over one database. A query can only read.
 
-A query is the user's own, so the danger is what somebody slips into one: a second statement, a file written, a database
-attached or made writable, an extension, the network. So
+A query is the user's own, so the danger is what somebody slips into one: a second statement, a file to write, a
+database to attach or make writable, an extension, the network. Therefore:
 
-- DuckDB's own parser must find exactly one statement in the text by itself, a SELECT;
-- the text then becomes a view, and everything after that asks the view: no text of a query is put between parentheses
-  that it could close;
-- files that it may read are those whose names or patterns stand in it, as its syntax tree has them; any other access to
-  files, extensions and the network is off, and the configuration is locked, before a row is read. Functions that would
-  change the configuration (enable_profiling and enable_logging write files) are refused by the lock.
+- DuckDB's parser must find exactly one statement in the text, a SELECT;
+- the text then becomes a view, and everything else reads the view: the text is never put between parentheses that it
+  could close;
+- the only files it may read are those whose names or patterns occur in its syntax tree. Before a row is read, all other
+  access to files, extensions and the network is disabled, and the configuration is locked. The lock refuses functions
+  that would change the configuration (enable_profiling and enable_logging write files).
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _one_select(duckdb: DuckDB, query: str) -> str:
 
 
 def _named_files(duckdb: DuckDB, text: str) -> list[str]:
-    """The local files and patterns that stand in a query: every text in its syntax tree that matches one."""
+    """The local files and patterns named in a query: every text in its syntax tree that matches one."""
     tree = duckdb.rows(f"select json_serialize_sql({text_literal(text)})", _NAME)[0][0]
     found: dict[str, None] = {}
     for one in _texts(json.loads(tree)):

@@ -19,7 +19,7 @@ _EXAMPLE = "Pass exactly one SELECT that reads tables of this database"
 
 
 def sqlite_stream(path: Path, query: str) -> Stream:
-    """The rows of a query, opened read-only. A column must have one type, whatever SQLite allows.
+    """The rows of a query on a database opened read-only. A column must have one type, whatever SQLite allows.
 
     Raises:
         DataError: the text is not one SELECT, SQLite refuses it, or a column has values of several types.
@@ -27,7 +27,7 @@ def sqlite_stream(path: Path, query: str) -> Stream:
     pa = need("pyarrow")
     name = str(path)
     kinds = {"integer": pa.int64(), "text": pa.string(), "blob": pa.binary()}
-    # By itself first: then it has no parenthesis to close, and a comment at its end does not reach over the line.
+    # By itself first: there is no parenthesis to close, and a comment at its end cannot hide what follows.
     text = query.strip().rstrip(";")
     origin = f"(\n{text}\n)"
 
@@ -60,8 +60,8 @@ def sqlite_stream(path: Path, query: str) -> Stream:
 
 
 def _connected(path: Path) -> sqlite3.Connection:
-    """A read-only connection: everything else, an ATTACH or a PRAGMA, is refused when it is prepared."""
-    # Read by a thread of its own (`prefetched`), and closed there or where that was waited for.
+    """A read-only connection. Everything but reading, such as ATTACH or PRAGMA, is refused when it is prepared."""
+    # Read by a separate thread (`prefetched`), and closed there or by whoever waited for it.
     connection = sqlite3.connect(f"file:{quote(str(path.resolve()))}?mode=ro", uri=True, check_same_thread=False)
     connection.set_authorizer(_authorized)
     return connection

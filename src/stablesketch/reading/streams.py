@@ -1,4 +1,4 @@
-"""Streams that are read from front to back: CSV of standard input, readers of Arrow batches; lines: text_lines.py."""
+"""Streams that are read from front to back: CSV from standard input, readers of Arrow batches. Lines: text_lines.py."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from .tables import Table
 
 @dataclass
 class Stream:
-    """Record batches by the names they came with. `text` says that all columns are text as written, `doubt` why the
-    names may be data (header.py), `quotes` that cells in quotes may have several lines; the first row of data is
-    row `first_row` of the input."""
+    """Record batches, with columns under their original names. `text`: all columns are text, as written. `doubt`: why
+    the names may be data (header.py). `quotes`: quoted cells may span several lines. The first row of data is row
+    `first_row` of the input."""
 
     name: str
     names: list[str]
@@ -34,8 +34,8 @@ class Stream:
     quotes: bool = False
     first_row: int = 1
     cast: Cast = field(default_factory=Cast)
-    rows: Callable[[], int] | None = None  # how many there are, where they can be read again
-    begins: list[tuple[int, str]] = field(default_factory=list)  # the files of it, and how many rows were before each
+    rows: Callable[[], int] | None = None  # counts them, if they can be read again
+    begins: list[tuple[int, str]] = field(default_factory=list)  # for each file, the number of rows before it
 
     def place(self, row: int) -> tuple[str, int]:
         """The file of a row of the input, and its number there."""
@@ -44,7 +44,7 @@ class Stream:
         return name, row - before
 
     def check(self, columns: Columns) -> Stream:
-        """The stream itself; refuses columns that are not there."""
+        """The stream itself; refuses columns that do not exist."""
         checked_types(self.name, columns, dict.fromkeys(self.names, "VARCHAR"), text=True, doubt=self.doubt)
         return self
 
@@ -59,7 +59,7 @@ class Stream:
             yield pa.RecordBatch.from_arrays([*arrays, *groups], names=[*names, *columns.group_marks])
 
     def kept(self, duckdb: DuckDB, columns: Columns, on_bad: OnBad) -> Table:
-        """The pairs as a table that can be read again, spilled to disk where it does not fit."""
+        """The pairs as a table that can be read again, spilled to disk if it does not fit into memory."""
         pa = need("pyarrow")
         rows = _of_one_line(self.open(), self.name) if self.quotes and on_bad == "skip" else self.open()
         names = columns.picked(self.names)
@@ -100,8 +100,8 @@ def joined(streams: Sequence[Stream], name: str) -> Stream:
 
 
 def _of_one_line(batches: Iterator[Any], name: str) -> Iterator[Any]:
-    """The batches of text. Where rows are skipped each must be one line, or it could take others with it:
-    whole_lines.py. A pipe is read once, so this is asked of all rows."""
+    """The batches of text. If rows are skipped, each must be one line, or it could take others with it
+    (whole_lines.py). A pipe is read only once, so this is required of all rows."""
     compute = need("pyarrow.compute")
     for batch in batches:
         for cells in batch.columns:
@@ -114,7 +114,7 @@ def _of_one_line(batches: Iterator[Any], name: str) -> Iterator[Any]:
 
 
 def csv_stream(file: Readable, name: str, *, header: bool, delimiter: str) -> Stream:
-    """CSV from a pipe, all columns as text as they are written."""
+    """CSV from a pipe, with all columns as text, as written."""
     pa, csv = need("pyarrow"), need("pyarrow.csv")
     file = begun(file, name)
     first = first_row(file.read, name, delimiter)
@@ -134,7 +134,7 @@ def csv_stream(file: Readable, name: str, *, header: bool, delimiter: str) -> St
             )
             yield from _up_to(mark, batches, name)
         except pa.ArrowInvalid as error:
-            # The rest of the message is the row itself.
+            # The rest of the message is the row itself, which is not shown.
             if "straddl" in str(error):
                 raise too_long(name, None) from None
             where = re.search(r"Row #(\d+): (Expected \d+ columns, got \d+)", str(error))
@@ -154,8 +154,8 @@ def csv_stream(file: Readable, name: str, *, header: bool, delimiter: str) -> St
 def _up_to(mark: str, batches: Iterator[Any], name: str) -> Iterator[Any]:
     """All rows but the last, which is the mark.
 
-    Arrow takes an unterminated quoted field for one that ends with the input: all rows that follow would silently be
-    part of it. The mark would be too, and is then missing.
+    Arrow ends an unterminated quoted field at the end of the input, so all rows that follow would silently become part
+    of it. So would the mark, which is then missing.
     """
     held = None
     for batch in batches:

@@ -1,4 +1,4 @@
-"""A table of events that SQL can read as often as needed: files, a query, a data frame, a stream that was kept."""
+"""A table of events that SQL can read as often as needed: files, a query, a data frame, or a stored stream."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .header import Doubt
 
 @dataclass(frozen=True)
 class File:
-    """A file, within which rows are counted: its name, and the SQL that reads it."""
+    """A file in which rows are numbered: its name, and the SQL that reads it."""
 
     name: str
     origin: str
@@ -22,7 +22,7 @@ class File:
 
 @dataclass
 class Table:
-    """`origin` is SQL that can stand after FROM. `text` says that all columns are text as written (CSV, JSON)."""
+    """`origin` is SQL that can follow FROM. `text`: all columns are text, as written (CSV, JSON)."""
 
     duckdb: DuckDB
     name: str
@@ -30,17 +30,17 @@ class Table:
     types: dict[str, str]
     text: bool = False
     files: list[File] = field(default_factory=list)
-    first_row: int = 1  # of data, in the files: 2 where there is a header
-    doubt: Doubt = ""  # why the names of columns may be data; empty if they cannot be
+    first_row: int = 1  # of data in the files: 2 if there is a header
+    doubt: Doubt = ""  # why column names may be data; empty if they cannot be
     cast: Cast = field(default_factory=Cast)
-    place: Callable[[int], tuple[str, int]] | None = None  # of a row, where several files became one table
+    place: Callable[[int], tuple[str, int]] | None = None  # of a row, if several files became one table
     numbered: str = "row_number() over ()"  # SQL for the number of a row
-    cell_of: str = "null"  # SQL for the column that a value stands in, where that differs by row: wide.py
-    way_out: str = ""  # for invalid rows, where they cannot be dropped or skipped
-    counted: bool = False  # whether the number of rows stands somewhere, and need not be counted
+    cell_of: str = "null"  # SQL for the column a value comes from, if it differs from row to row: wide.py
+    way_out: str = ""  # what to do about invalid rows that cannot be dropped or skipped
+    counted: bool = False  # whether the number of rows is stored, and known without reading them
 
     def check(self, columns: Columns) -> Table:
-        """The table itself; refuses columns that are not there, or that cannot be what they are said to be."""
+        """The table itself; refuses columns that do not exist, or have the wrong type for their role."""
         checked_types(self.name, columns, self.types, text=self.text, doubt=self.doubt, cast=self.cast)
         return self
 
@@ -62,7 +62,7 @@ class Table:
         return int(self.duckdb.rows(f"select count(*) from {self.origin}{where}", self.name)[0][0])
 
     def known_rows(self) -> int | None:
-        """How many rows there are, if that is known without reading them."""
+        """The number of rows, if it is known without reading them."""
         return int(self.duckdb.rows(f"select count(*) from {self.origin}", self.name)[0][0]) if self.counted else None
 
     def skipped(self, columns: Columns) -> int:
@@ -71,7 +71,7 @@ class Table:
         return every - good + self.rejected()
 
     def rejected(self) -> int:
-        """The number of lines read so far that could not become a row."""
+        """The number of lines read so far that could not be parsed as rows."""
         made = "select count(*) from duckdb_tables() where table_name = 'reject_errors'"
         if not self.duckdb.rows(made, self.name)[0][0]:
             return 0
@@ -88,7 +88,7 @@ class Table:
     def first_bad(self, columns: Columns, largest: int | None, on_bad: OnBad = "error") -> DataError | None:
         """The first invalid row, with its file, row and column; None if there is none.
 
-        With "skip", the first that is not skipped: a value above the promised one.
+        With "skip", the first that is not skipped: a value above the promised maximum.
         """
         skipped = bad_rows(columns, text=self.text, largest=None) if on_bad == "skip" else []
         every = bad_rows(columns, text=self.text, largest=largest, way_out=self.way_out)

@@ -1,7 +1,7 @@
-"""Lines of text, each a key: from a pipe or files, read alike, as Arrow batches with the one column `line`.
+"""Lines of text, each a key, read from a pipe or from files in the same way: Arrow batches with one column, `line`.
 
-A line ends with \\n or \\r\\n, which is not part of it; every other character is. DuckDB's reader of CSV is not used
-for them: it drops empty lines, ends lines at \\r, and knows no character that cannot separate cells.
+A line ends with \\n or \\r\\n, which is not part of it; every other character is. DuckDB's CSV reader is not used here:
+it drops empty lines, ends lines at \\r, and requires a delimiter, which could occur in a line.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def line_stream(file: Readable, name: str) -> Stream:
 
 
 def line_files(files: Sequence[Path], name: str) -> Stream:
-    """The lines of files, one after the other; they can be read again, and counted."""
+    """The lines of files, one file after the other; they can be read again, and counted."""
     inputs: list[tuple[str, Opened]] = [(str(path), partial(opened_text, path)) for path in files]
     stream = _stream(name, inputs)
     stream.rows = lambda: sum(batch.num_rows for batch in stream.open())
@@ -57,7 +57,7 @@ def _stream(name: str, inputs: Sequence[tuple[str, Opened]]) -> Stream:
 
 
 def _without_mark(file: Readable) -> Callable[[int], bytes]:
-    """Reads on after a byte order mark, if there is one."""
+    """Skips a byte order mark, if there is one."""
     first = True
 
     def read(size: int) -> bytes:
@@ -72,7 +72,7 @@ def _without_mark(file: Readable) -> Callable[[int], bytes]:
 
 
 def _batch(lines: bytes, name: str, before: int) -> Any:
-    """An Arrow column of text without a Python object a line: offsets and bytes, the ends of lines taken out."""
+    """An Arrow column of text, made without a Python object per line: offsets and bytes, without line ends."""
     pa = need("pyarrow")
     data = np.frombuffer(lines if lines.endswith(b"\n") else lines + b"\n", np.uint8)
     newline = data == 10

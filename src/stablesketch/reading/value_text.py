@@ -1,9 +1,9 @@
-"""Values that are written as text, as in CSV: which are whole numbers, and what the others are.
+"""Values that are written as text, as in CSV: which are whole numbers, and what is wrong with the others.
 
-3, 03, 3.0 and " 3" are the same whole number: programs that have blanks in a column of numbers write all of it with
-".0", and would otherwise have all their rows refused or skipped for it. Nothing is rounded: 1.5 is not a whole number.
+3, 03, 3.0 and " 3" are the same whole number. If a column of numbers has blanks, some programs write every number with
+".0", and all these rows would otherwise be refused or skipped. Nothing is rounded: 1.5 is not a whole number.
 
-SQL here is in words that both DuckDB and Spark know. `wrong_text` says the same without SQL.
+The SQL here works in both DuckDB and Spark. `wrong_text` does the same without SQL.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Wrong(NamedTuple):
 
 
 def digits(value: str) -> str:
-    """SQL for the digits of a whole number, however it is written; anything else is left as it is, but for spaces."""
+    """SQL for the digits of a whole number, however it is written. Anything else is unchanged except for spaces."""
     short = f"case when instr({value}, '.') > 0 then regexp_replace({value}, '[.]0+ *$', '') else {value} end"
     return f"trim(both ' ' from {short})"
 
@@ -46,7 +46,7 @@ def zero(value: str) -> str:
 
 
 def wrong_texts(value: str, skipped: str) -> list[Wrong]:
-    """Every way for a text, named `value` in SQL, to be no value; the first that holds. `skipped` is what to do."""
+    """Every way in which a text, named `value` in SQL, is invalid; the first one counts. `skipped`: what to do."""
     text = digits(value)
     left = f"translate({text}, '{_DIGITS}', '')"
     missing = ", ".join(f"'{word}'" for word in _MISSING)

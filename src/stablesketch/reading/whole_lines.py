@@ -1,15 +1,15 @@
-"""Skipped rows of CSV: checks that each is one line, and so takes no other row with it.
+"""Skipped rows of CSV: checks that each is one line, so that it takes no other row with it.
 
-A quoted field that does not end on its line runs on through the rows of other people. If the resulting row is skipped,
-all of them are dropped as one: one person more or less would change any number of pairs, which is not what `Privacy`
-calls a neighbour, and no ε would cover it. So before anything is counted,
+A quoted field that does not end on its line swallows the rows of other people. If the resulting row is skipped, all of
+them are dropped as one: one person more or less could change any number of pairs. These are not neighbours in the sense
+of `Privacy`, and no ε would cover them. Before anything is counted, therefore,
 
 - invalid rows must have no line break in any cell: then each was one line;
-- if the reader could not make a row of some line, every line of the files must be whole by itself: its quotes closed,
-  nothing after them, and one kind of line end. Then no field goes on past the end of a line, wherever reading begins,
-  and each line that was dropped was a row of its own.
+- if the reader could not parse some line, every line of the files must be complete by itself: its quotes closed,
+  nothing after them, and one kind of line end. Then no field continues past the end of a line, wherever reading begins,
+  and each dropped line was a row of its own.
 
-A valid row may have several lines. The text between its quotes is one cell, whoever wrote it.
+A valid row may span several lines. The text between its quotes is one cell, whoever wrote it.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from .tables import Table
 
 
 def check_skipped(table: Table, columns: Columns, files: Sequence[Path], delimiter: str) -> None:
-    """Raises if a row that is skipped has several lines, or may have them."""
+    """Raises if a skipped row spans several lines, or may do so."""
     bad = " or ".join(f"coalesce({one.condition}, false)" for one in bad_rows(columns, text=True, largest=None))
-    bad += f" or {is_zero(columns, text=True)}"  # which are left out too
+    bad += f" or {is_zero(columns, text=True)}"  # zeros are left out too
     cells = ", ".join(quoted(name) for name in table.types)
     breaks = f"regexp_matches(concat_ws(' ', {cells}), '[\\r\\n]')"
-    # All rows are counted, so that the reader has seen all lines.
+    # All rows are counted, so that the reader sees all lines.
     (several,) = table.duckdb.rows(f"select count(*) from {table.origin} where ({bad}) and {breaks}", table.name)[0]
     if not several and not table.rejected():
         return
@@ -46,7 +46,7 @@ def check_skipped(table: Table, columns: Columns, files: Sequence[Path], delimit
 
 
 def _torn(files: Sequence[Path], whole: re.Pattern[bytes]) -> Iterator[tuple[Path, int]]:
-    """The files and numbers of lines that are not whole by themselves, or whose line end differs from the first."""
+    """The files and numbers of lines that are not complete by themselves, or whose line end differs from the first."""
     for path in files:
         first: bytes | None = None
         for number, (line, end) in enumerate(_lines(path), start=1):
@@ -56,7 +56,7 @@ def _torn(files: Sequence[Path], whole: re.Pattern[bytes]) -> Iterator[tuple[Pat
 
 
 def _lines(path: Path) -> Iterator[tuple[bytes, bytes]]:
-    """The lines and their ends, whatever bytes they have; packed files are unpacked."""
+    """The lines and their ends, whatever bytes they contain; compressed files are unpacked."""
     with opened_text(path) as file:
         for lines in whole_lines(file.read, str(path)):
             *ended, rest = lines.split(b"\n")
@@ -67,8 +67,8 @@ def _lines(path: Path) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _whole_line(delimiter: str) -> re.Pattern[bytes]:
-    """Cells in quotes that are closed, or not in quotes; a quote within a cell that does not begin with one is text."""
+    """Cells without quotes, or with closed quotes. In a cell that does not begin with a quote, quotes are text."""
     d = re.escape(delimiter)
-    # Told apart by their first characters, so that nothing is tried twice.
+    # The first character distinguishes the cases, so that nothing is tried twice.
     cell = rf'(?:"(?:[^"\r]|"")*"|[^"\s{d}][^\r{d}]*|[^\S\r{d}][^"\r{d}]*|)'
     return re.compile(f"(?:\ufeff)?{cell}(?:{d}{cell})*".encode())

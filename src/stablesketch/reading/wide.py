@@ -2,10 +2,10 @@
 
 Columns that name groups or people stay; every other column is a key. A pair is a cell: (name of the column, its
 content). A cell of 0 says that a key is absent, and is left out or refused like every value of 0 (columns.py). A cell
-of n can also be n pairs of value 1, individuals each of whom is protected: engines/local/pour.py.
+of n can also be n pairs of value 1: individuals, each of whom is protected (engines/local/pour.py).
 
-Rows of a wide table are never skipped: one cell that breaks its line would take all pairs of the sample with it, and
-neighbours differ by one pair.
+Rows of a wide table are never skipped: one invalid cell would take all pairs of its sample with it, and neighbours
+differ by one pair.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from .streams import Stream
 from .tables import File, Table
 
 KEY, VALUE = "column", "cell"
-"""What the columns of keys and values are called once the table is long."""
+"""The names of the key and value columns in the long form."""
 _PLACE = '"(row)"'
-_INDEX = re.compile("__index_level_[0-9]+__")  # of pandas, which stores an index without a name so: no key
-_AT_ONCE = 500  # columns: DuckDB holds some thousands of rows of them in memory, several times
+_INDEX = re.compile("__index_level_[0-9]+__")  # how pandas stores an unnamed index: not a key
+_AT_ONCE = 500  # columns: DuckDB holds some thousands of rows of them in memory, several times over
 
 
 def long_columns(key: object = None, value: object = None, by: object = None, person: object = None) -> Columns:
-    """The columns of the long form; `key` and `value`, which a wide table does not have, must be None."""
+    """The columns of the long form. A wide table has no `key` and `value`: these must be None."""
     for name, given in (("key", key), ("value", value)):
         if given is not None:
             raise ArgumentError(
@@ -52,7 +52,7 @@ def long_columns(key: object = None, value: object = None, by: object = None, pe
 
 
 def source_columns(columns: Columns) -> Columns:
-    """The columns asked of the wide table itself: groups and people, and everything else."""
+    """The columns to read from the wide table itself: groups and people, and everything else."""
     return replace(columns, key=(), value=None)
 
 
@@ -60,7 +60,7 @@ def long_form(table: Table, columns: Columns) -> Table:
     """The table with a row for each cell.
 
     Raises:
-        DataError: a column of keys has no whole numbers, or there is none.
+        DataError: a key column does not hold whole numbers, or there is no key column.
     """
     kept, keys = _parted(table.name, table.types, columns)
     for name in keys:
@@ -89,9 +89,9 @@ def long_form(table: Table, columns: Columns) -> Table:
 
 
 def melted(duckdb: DuckDB, stream: Stream, columns: Columns) -> Table:
-    """As `long_form`, of a stream of text, stored cell by cell: it may have more columns than DuckDB takes.
+    """Like `long_form`, for a stream of text, stored cell by cell: it may have more columns than DuckDB can take.
 
-    Most cells are 0, and are not stored where they are left out later; but for those of the first key, so that `exact`
+    Most cells are 0. If zeros are left out later they are not stored, except those of the first key, so that `exact`
     shows samples that have nothing else.
     """
     pa, compute = need("pyarrow"), need("pyarrow.compute")
@@ -136,11 +136,11 @@ _SAID: dict[str, Any] = {
     "way_out": f"Correct it. A column that is not a key must be named by {arg('by')} or {arg('person')}, or "
     f"left out in a query ({arg('sql')})",
 }
-"""How a bad cell of the long form is named, and what to do about it."""
+"""How an invalid cell of the long form is named, and what to do about it."""
 
 
 def _cells(origin: str, kept: Sequence[str], keys: Sequence[str], *, text: bool, numbered: bool) -> str:
-    """SQL for the cells of some columns, each with what is kept of its row, and perhaps the number of that."""
+    """SQL for the cells of some columns, each with the kept columns of its row and, if asked for, the row number."""
     beside = "".join(f"{quoted(name)}, " for name in kept)
     named, own = ", ".join(map(text_literal, keys)), [quoted(name) for name in keys]
     values = ", ".join(own if text else [f"cast({name} as hugeint)" for name in own])

@@ -30,7 +30,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class What(TypedDict, total=False):
-    """The arguments of a question wherever the data are, besides statistic and privacy."""
+    """The arguments of a question, besides statistic and privacy, wherever the data are."""
 
     groups: Sequence[str | Sequence[str]] | None
     groups_per_person: int
@@ -70,7 +70,7 @@ class WhatOfFiles(WhatOfColumns, total=False):
 def question(
     statistic: Statistic | Question | None = None, privacy: Privacy | None = None, /, **what: Unpack[WhatOfFiles]
 ) -> Question:
-    """A question made from the arguments of `ss.release`, which explains them; or the one that was passed.
+    """A question made from the arguments of `ss.release`, which explains them; or the question that was passed.
 
     The default statistic is a Hill number: `usual`.
     """
@@ -97,7 +97,7 @@ def question(
 
 
 def _unknown(name: str) -> ArgumentTypeError:
-    """An argument that there is not, with what to pass instead."""
+    """The error about an argument that does not exist, with what to pass instead."""
     if name in Privacy.__annotations__:
         way_out = f"Pass it in the privacy: ss.Privacy(epsilon, delta{'' if name in _FIRST else f', {name}=...'})"
     else:
@@ -108,7 +108,7 @@ def _unknown(name: str) -> ArgumentTypeError:
 
 
 def warned(question: Question) -> Question:
-    """The question, and a warning if its groups should not be compared by it: a profile has orders that compare."""
+    """The question. Warns if its statistic should not be used to compare groups; a profile has orders that can be."""
     instead = question.statistic.comparable
     if question.caution and instead != question.statistic:
         warnings.warn(in_python(f"{question.caution} Pass {instead.named}."), GroupsNotComparable, stacklevel=3)
@@ -128,7 +128,7 @@ def _names_of(kind: type) -> list[str]:
 
 
 _ARGUMENTS = frozenset(WhatOfFiles.__annotations__)
-_FIRST = ("epsilon", "delta")  # of a Privacy, by their place
+_FIRST = ("epsilon", "delta")  # positional arguments of Privacy
 
 
 # The defaults of arguments. The key must be given; groups are columns, and nobody passes ().
@@ -149,12 +149,12 @@ def usual_unit(statistic: Statistic) -> Unit:
 
 
 def usual_relation(statistic: Statistic) -> Relation:
-    """The default relation: statistics about people need their public number, so replace."""
+    """The default relation: replace for statistics about people, which need a public number of people."""
     return "replace" if statistic.of_people else "add_remove"
 
 
 def may_count_pairs(relation: Relation, by: object) -> bool:
-    """Whether pairs may be counted if no number was promised: the number is public, and that of all pairs."""
+    """Whether pairs may be counted if no number was promised: their number must be public, and cover all pairs."""
     return relation == "replace" and not by
 
 

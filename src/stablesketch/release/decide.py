@@ -1,8 +1,8 @@
 """`decide`: from a question to everything fixed before a pair is collected: the plan, the price, the terms.
 
 What a release says about itself (ε, δ, what is protected) is decided here, in `Decision.terms`. No release is changed
-after it was made, except for the number that a ledger gives it. Every release, on this machine or on the workers of an
-engine, is made by a `Decision`.
+after it is made, except that a ledger gives it a number. Every release, on this machine or on the workers of an engine,
+follows a `Decision`.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from .question import Question
 class Decision:
     """What will be released, by which plan, and at what price.
 
-    `plan` is that of the number, or of each group. `table` says how a table divides its budget; None for one number.
-    `shares` are the parts of the price in the order in which they are spent; they add up. `terms` are what every
-    release says, `ask` is what a ledger is asked for: both are about the whole.
+    `plan` is the plan of the number, or of each group. `table` says how a table divides its budget; it is None for one
+    number. `shares` are the parts of the price, in the order in which they are spent; they add up. `terms` is what
+    every release says about itself, and `ask` is what a ledger is asked for: both describe the whole.
     """
 
     plan: Plan
@@ -43,8 +43,8 @@ class Decision:
 
     @property
     def as_one(self) -> bool:
-        """Whether the caller records it as one: a table, and what follows a search for max_value. Otherwise its
-        collector does.
+        """Whether the caller records it as one release: a table, or what follows a search for max_value. Otherwise
+        the collector records it.
         """
         return self.table is not None or len(self.shares) > 1
 
@@ -59,12 +59,12 @@ def decide(
     public: bool | None = None,
     total: bool = False,
 ) -> Decision:
-    """The decision on a question, given what was found privately in the data or is public.
+    """The decision on a question, given what is public or was found privately in the data.
 
-    `max_value` is the one that was found, `pairs` the number of pairs if it is public, `like` the plan under which they
-    were collected before they were counted. `overlap` is the number of groups each pair is in, if groups overlap;
-    `public` says whether all names are public, if that is not as `question.groups` says. With `total`, a release also
-    has the noisy total that it is computed from, as those of a monitor do.
+    `max_value` is the maximum that was found, `pairs` the number of pairs if it is public, and `like` the plan under
+    which they were collected before they were counted. `overlap` is the number of groups each pair is in, if groups
+    overlap. `public` says whether all names are public, if `question.groups` does not decide it. With `total`, a
+    release also has the noisy total that it is computed from, like the releases of a monitor.
 
     Raises:
         PlanInfeasible: the guarantee cannot be given.
@@ -96,13 +96,13 @@ def decide(
 
 
 def decide_stored(plan: Plan, confidence: float) -> Decision:
-    """The decision on a stored collector, from its plan alone: everything was asked when it was made."""
+    """The decision on a stored collector, from its plan alone: everything was decided when it was made."""
     shares = (Share("values", plan.epsilon, plan.delta),)
     return Decision(plan, None, shares, terms_of_plan(plan, confidence), Ask.of_plan(plan))
 
 
 def _terms(question: Question, spent: tuple[float, float], *, total: bool) -> Terms:
-    """ε and δ are those of all of it: with a search for max_value, whatever was asked for."""
+    """ε and δ cover the whole release; after a search for max_value they are those that were asked for."""
     privacy = question.privacy
     epsilon, delta = spent if question.auto_max_value is None else (privacy.epsilon, privacy.delta)
     return Terms(
@@ -121,7 +121,7 @@ def _ask(question: Question, plan: Plan, table: GroupBudget | None, spent: tuple
 
 
 def whole_ask(question: Question) -> Ask:
-    """What a ledger is asked for if max_value is found first: plans depend on it, so only (ε, δ) is known."""
+    """What a ledger is asked for if max_value is found first. Plans depend on it, so only (ε, δ) is known."""
     whole = question.privacy.epsilon, question.privacy.delta
     charge = Charge("other", epsilon=whole[0], delta=whole[1])
     what = f"max_value, {question.statistic}"
@@ -137,9 +137,9 @@ def price_of_finding(question: Question) -> tuple[float, Privacy]:
 
 
 def before_counting(question: Question, max_value: int | None = None) -> Plan:
-    """The plan under which pairs are collected if their number is public, but known only at their end.
+    """The plan under which pairs are collected if their number is public, but known only after the last one.
 
-    The floor that it needs is added at the release, by the plan of `decide(question, pairs=..., like=this)`.
+    The floor it needs is added at the release, by the plan of `decide(question, pairs=..., like=this)`.
     """
     _, privacy = price_of_finding(question)
     if max_value is not None:
@@ -175,8 +175,8 @@ def _plan_of_a_group(question: Question, table: GroupBudget) -> Plan:
     unpromised = next((each for each in bare if not mechanism_for(each, "bare").monotone), None)
     if unpromised is not None:
         raise PlanInfeasible(
-            f"a bare sketch of {question.statistic} by group needs a promise of how many pairs "
-            f"every group has, which private names cannot give. Pass {arg('mechanism', 'exact')}, "
+            f"a bare sketch of {question.statistic} by group needs a minimum number of pairs in every group, which "
+            f"cannot be promised for private names. Pass {arg('mechanism', 'exact')}, "
             f"or {instead_of(question.statistic, unpromised)}, or list the public names ("
             f"{arg('groups')}) and promise {arg('pairs')} of each."
         )

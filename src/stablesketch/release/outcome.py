@@ -40,7 +40,7 @@ class Share:
 
 
 def in_words(shares: tuple[Share, ...], epsilon: float, *, grouped: bool) -> str:
-    """The shares in words, each with its ε and δ, and `epsilon`, that of all together, where it is less than their sum.
+    """The shares in words, each with its ε and δ; and `epsilon`, the ε of all together, if it is less than their sum.
 
     >>> in_words((Share("max_value", 0.1, 0.0), Share("values", 0.9, 1e-9)), 1.0, grouped=False)
     'ε = 0.1 to find the maximum value; ε = 0.9, δ = 1e-09 for the number itself'
@@ -98,16 +98,16 @@ def largest_first(groups: Sequence[GroupRelease]) -> list[GroupRelease]:
 
 @dataclass(frozen=True, repr=False)
 class Outcome(Tabular):
-    """The result of `ss.release`: one number, or one for each group. Everything in it may be published.
+    """The result of `ss.release`: one number, or one for each group. All of it is publishable.
 
-    A single number has `value`, `low`, `high` and everything else that a `Release` has. A table of groups is a sequence
-    of `GroupRelease`; `outcome["FR"]` is the `Release` of a group, `outcome["FR", "2026"]` where names have two parts.
-    It prints as a table. As a frame, a profile has one row for each order, and a group column whose name is taken by
-    another column is prefixed with `group_`.
+    A single number has `value`, `low`, `high` and all other attributes of a `Release`. A table of groups is a sequence
+    of `GroupRelease`; `outcome["FR"]` is the `Release` of a group, or `outcome["FR", "2026"]` if names have two parts.
+    It prints as a table. As a frame, a profile has one row for each order. If a group column has the same name as
+    another column, it is prefixed with `group_`.
 
-    `price` is the (ε, δ) of everything, and `shares` how it was divided; both are known even if no group is shown.
-    `skipped` is the number of invalid rows, where that is public: for pairs, under replace. `question` is what was
-    asked, None for stored sketches.
+    `price` is the (ε, δ) of everything, and `shares` says how it was divided; both are known even if no group is shown.
+    `skipped` is the number of invalid rows, if that is public: for pairs, under replace. `question` is what was asked,
+    or None for stored sketches.
     """
 
     plan: Plan
@@ -145,7 +145,7 @@ class Outcome(Tabular):
         """The upper end of its interval."""
         return self.release.high
 
-    if not TYPE_CHECKING:  # which looks up the rest in `release`
+    if not TYPE_CHECKING:  # type checkers find the other attributes in `release`
 
         def __getattr__(self, name: str) -> Any:
             """The other attributes of the single release: its ε, its record in the ledger, the points of a profile."""
@@ -167,7 +167,7 @@ class Outcome(Tabular):
     @overload
     def __getitem__(self, group: int) -> Any: ...
     def __getitem__(self, group: str | Name | int) -> Any:
-        """The release of the group of this name; or by its place, as in a list."""
+        """The release of the group with this name, or at this place, as in a list."""
         if isinstance(group, int):
             return self.releases[group]
         if not self.grouped:
@@ -178,13 +178,15 @@ class Outcome(Tabular):
         name = (group,) if isinstance(group, str) else group
         if name not in found:
             shown = [one.name for one in found.values()]
-            names = f"There are: {', '.join(shown[:10])}{', ...' * (len(shown) > 10)}" if shown else "None is shown"
+            names = (
+                f"The groups are: {', '.join(shown[:10])}{', ...' * (len(shown) > 10)}" if shown else "None is shown"
+            )
             raise ArgumentError("group", group, "must be one of the groups", names)
         return found[name].release
 
     @property
     def in_order(self) -> bool:
-        """Whether groups have an order of their own, which pictures keep: they were listed, or are numbers."""
+        """Whether groups have a natural order, which pictures keep: they were listed, or are numbers."""
         return (self.question is not None and self.question.groups is not None) or are_numbers(self._groups())
 
     def _groups(self) -> dict[Name, GroupRelease]:
@@ -209,14 +211,14 @@ class Outcome(Tabular):
 
     @property
     def notes(self) -> list[str]:
-        """How many rows of each person are used, whether groups compare, and whether the exact mechanism would be more
-        accurate: from the plan alone.
+        """How many rows of each person are used, whether groups can be compared, and whether the exact mechanism would
+        be more accurate; all from the plan alone.
         """
         if self.question is None:
             return []
         most, groups = self.question.privacy.pairs_per_person, self.question.groups_per_person
         used = used_of_each(most, groups if self.grouped else None)
-        people = f"{used} Privacy(pairs_per_person=N) uses up to N, and takes N times the noise."
+        people = f"{used} Privacy(pairs_per_person=N) uses up to N, with N times the noise."
         said = [people if self.question.of_people else "", self.question.caution, in_python(exact_instead(self.plan))]
         return list(filter(None, said))
 
@@ -224,7 +226,7 @@ class Outcome(Tabular):
         return [(one.group, one.release) if isinstance(one, GroupRelease) else ((), one) for one in self.releases]
 
     def columns(self) -> dict[str, Column]:
-        """Groups, the order of a profile, the value and its limits, and their terms."""
+        """Group names, the order of a profile, the value with its limits, and the terms."""
         rows = [
             (name, release, point)
             for name, release in self._numbers()
@@ -254,13 +256,13 @@ class Outcome(Tabular):
         return to_json(self.releases, grouped=self.grouped)
 
     def subject(self, noun: str = "") -> Subject:
-        """What the stream contains, as far as the question says it; `noun` is the plural of the keys."""
+        """What the stream contains, as far as the question says; `noun` is the plural noun for keys."""
         return Subject(noun=noun or None) if self.question is None else self.question.subject(noun)
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, noun: str = "") -> Figure:
         """A matplotlib figure of it. With `path`, it is also written to a new .png, .svg or .html file.
 
-        `noun` is the plural of the keys, such as apps, for its title.
+        `noun` is the plural noun for keys, such as apps, for the title.
         """
         from ..pictures import release_bytes, release_picture
 
@@ -279,10 +281,10 @@ class Outcome(Tabular):
         self, path: str | os.PathLike[str], *, ledger: Ledger | None = None, dataset: str = "", period: str = "",
         label: str = "", noun: str = "",
     ) -> None:  # fmt: skip
-        """Writes a page that explains the release to anybody, as a new .html file, with the budget of `ledger` if
+        """Writes a page that explains the release to any reader, as a new .html file; with the budget of `ledger`, if
         given.
 
-        It names the data, their period and the release as you do. `noun` is the plural of the keys, such as apps.
+        It names the data, their period and the release as you do. `noun` is the plural noun for keys, such as apps.
         """
         from ..page import check_page_path
         from ..report import Context, Named, report_page
@@ -295,7 +297,7 @@ class Outcome(Tabular):
         self, path: str | os.PathLike[str], *, ledger: Ledger | None = None, dataset: str = "", period: str = "",
         label: str = "",
     ) -> None:  # fmt: skip
-        """Writes its entry for the OpenDP deployments registry, as a new .yaml file. It contains no value."""
+        """Writes an entry for the OpenDP deployments registry, as a new .yaml file, without the released value."""
         from ..report import Context, Named, check_registry_path, registry_entry
 
         check_registry_path(Path(path))
@@ -304,7 +306,7 @@ class Outcome(Tabular):
 
 
 def recorded(releases: list[Any], number: int) -> list[Any]:
-    """The releases with the number of their record in a ledger, which the ledger gives as it takes them."""
+    """The releases with the number of their record, which the ledger assigns when it records them."""
     return [one.recorded(number) for one in releases]
 
 

@@ -1,8 +1,8 @@
-"""`publish`: chooses names, releases numbers and pays for them, in this order, by what was decided.
+"""`publish`: chooses names, releases numbers and pays for them, in this order, as decided.
 
-Nothing is shown before a ledger has it. A number by itself is recorded by its collector, with the fingerprint of its
-secret (secret/spending.py). A table, and what follows a search for max_value, is released under secrets of its own
-that nobody else has, and recorded as one: computed in memory, paid for together with the values, then shown.
+Nothing is shown before it is in the ledger. A single number is recorded by its collector, with the fingerprint of its
+secret (secret/spending.py). A table, or what follows a search for max_value, is released under secrets that nobody else
+has, and recorded as one release: computed in memory, paid for together with the values, then shown.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Till:
-    """How a release is paid: with a ledger, under a label; or not at all."""
+    """How a release is paid for: from a ledger, under a label, or not at all."""
 
     def __init__(self, ledger: Ledger | None = None, label: str = "") -> None:
         if label and ledger is None:
@@ -37,34 +37,34 @@ class Till:
         self.tried = False  # whether a payment was made, or refused
 
     def check(self, ask: Ask) -> None:
-        """Refuses what the budget does not allow, before more is read."""
+        """Refuses what the budget does not allow, before anything more is read."""
         if self.ledger is not None and not self.ledger.would_fit(ask):
-            self.pay(ask)  # which refuses it, and says what would fit
+            self.pay(ask)  # raises the error, which says what would fit
 
     def pay(self, ask: Ask, published: Callable[[int], str] | None = None) -> int | None:
-        """Records the price, with what is released for it. The number of the record; None without a ledger."""
+        """Records the price, with what is released for it. Returns the number of the record; None without a ledger."""
         if self.ledger is None:
             return None
         self.tried = True
         payment = current_payment()
         payment.hold()
-        entry = Entry(ask, None, checked_label(self.label))  # released under secrets of its own
+        entry = Entry(ask, None, checked_label(self.label))  # released under secrets that nobody else has
         (record,) = self.ledger.enter([entry], None if published is None else [published])
         payment.paid.append(Paid(self.ledger.path, record.number, record.epsilon, record.delta))
         return record.number
 
 
 def names_shown(table: GroupBudget, counts: Iterable[tuple[Name, int]]) -> list[Name]:
-    """The names of the groups that are shown, chosen privately and in order; given with their numbers of people or
+    """The names of the groups to show, chosen privately, in order. `counts` has each group's number of people or
     pairs.
     """
     return in_order(selected(counts, table))
 
 
 def one_number(terms: Terms, collector: Collector, name: Name = (), *, later: bool = False) -> Release | GroupRelease:
-    """The release of one collector on the decided terms; of a group, if it has a name.
+    """The release of one collector on the decided terms; a group's release if there is a name.
 
-    With `later`, the caller records it, together with everything it is part of, before anybody may see it.
+    With `later`, the caller records it, together with everything it is part of, before anyone sees it.
     """
     (own,) = released([collector], lambda _: terms, later=later)
     return GroupRelease(name, own) if name else own
@@ -74,8 +74,8 @@ def publish(
     decision: Decision, collectors: Iterable[Collector], till: Till, *, names: Sequence[Name] = ((),),
     progress: Progress | None = None,
 ) -> list[Release] | list[GroupRelease]:  # fmt: skip
-    """Releases the collector of each name, in this order; without names, the only one. All are paid for when it
-    returns.
+    """Releases the collector of each name, in this order; without names, the only collector. When it returns, all are
+    paid for.
 
     Raises:
         BudgetExceeded: the budget does not allow it.
@@ -94,6 +94,6 @@ def publish(
         releases.append(one_number(decision.terms, collector, name, later=unpaid))
         if shown is not None:
             shown.advance(1)
-    # Recorded with their values: until then nobody has seen them.
+    # Recorded with their values, which nobody has seen until then.
     number = till.pay(decision.ask, lambda number: to_json(recorded(releases, number), grouped=grouped))
     return releases if number is None else recorded(releases, number)

@@ -1,4 +1,4 @@
-"""`Question`: everything that is asked of a release from data, checked before anything is read.
+"""`Question`: everything a release from data is asked for, checked before anything is read.
 
 Users pass it as arguments, which are listed in arguments.py.
 """
@@ -23,7 +23,7 @@ from ..wording import arg
 
 @dataclass(frozen=True)
 class Question:
-    """A question to data: what to release, from which columns, and how to read them.
+    """A question about data: what to release, from which columns, and how to read them.
 
     Usually made by `ss.question`, or from the arguments of `ss.release`, which explains them.
     """
@@ -57,7 +57,7 @@ class Question:
         self._check_groups()
 
     def _check_people(self) -> None:
-        """Inequality is about people, one for each key; reports everything that does not fit at once."""
+        """Checks a statistic about people, such as inequality: one person per key. Reports all problems at once."""
         if not self.statistic.of_people:
             return
         privacy, columns = self.privacy, self.columns
@@ -159,7 +159,7 @@ class Question:
                 f"{arg('pairs_per_person', 1)}", because="the pairs of one person could be in that many groups",
             )  # fmt: skip
         if self.privacy.unit == "key":
-            # A pair is in one group; the proof at the head of bounding/groups.py knows no bound for a key.
+            # A pair is in one group. For a key, the proof at the head of bounding/groups.py has no bound.
             raise ArgumentError(
                 "by", ", ".join(self.columns.by),
                 f"cannot be used with {arg('unit', 'key')}",
@@ -195,7 +195,7 @@ class Question:
         return self.statistic.caution_between_groups if self.columns.by else ""
 
     def subject(self, noun: str = "") -> Subject:
-        """What the stream contains, in the words of columns and of users; `noun` is the plural of the keys."""
+        """What the stream contains, named after its columns; `noun` is the plural noun for keys."""
         lines, wide = self.columns.key == ("line",), self.input.wide
         key = None if lines or wide else " and ".join(self.columns.key)
         return Subject(key, self.columns.value, noun or ("lines" if lines else None), self.of_people)
@@ -207,14 +207,14 @@ class Question:
 
     @property
     def reads_again(self) -> bool:
-        """Whether the data are read more than once: to bound people, find max_value, choose groups or add up."""
+        """Whether the data are read more than once: to bound people, find max_value, choose groups or sum values."""
         chooses = bool(self.columns.by) and self.groups is None
         whole_keys = self.privacy.unit == "key"
         return self.columns.person is not None or self.auto_max_value is not None or chooses or whole_keys
 
     @property
     def clips(self) -> bool:
-        """Whether values above max_value are counted as max_value."""
+        """Whether values above max_value count as max_value."""
         return self.clip or self.auto_max_value is not None
 
     @property
@@ -231,12 +231,12 @@ class Question:
     def tells_skipped(self) -> bool:
         """Whether invalid rows are skipped, and their number is public.
 
-        A replaced row is still a row, so under replace the number is public. A whole key may have any number of rows,
-        and of invalid ones.
+        A replaced row is still a row, so under replace the number is public. But a whole key may have any number of
+        rows, valid or not.
         """
         return self.on_bad == "skip" and self.privacy.relation == "replace" and self.privacy.unit == "pair"
 
     @property
     def bare(self) -> bool:
-        """Whether the entries are private without added noise: then a table divides ε among its groups."""
+        """Whether the entries are private without added noise. A table then divides ε among its groups."""
         return self.asked.bare

@@ -38,7 +38,7 @@ def run_source(
             if found is not None and not till.tried:
                 till.pay(whole_ask(question))  # what is said of the error may depend on the max_value found
             raise
-        current_payment().releases[:] = releases  # groups with their names, and with the price of the whole
+        current_payment().releases[:] = releases  # groups with their names, each at the price of the whole
         return Outcome(
             decision.plan,
             releases,
@@ -52,8 +52,8 @@ def run_source(
 
 
 def _found_max_value(question: Question, source: Source, till: Till) -> int | None:
-    """Finds max_value privately, if asked to. The ledger must have room for everything that follows before anything is
-    read.
+    """Finds max_value privately, if asked to. Before anything is read, the ledger must have room for everything that
+    follows.
     """
     if question.auto_max_value is None:
         return None
@@ -63,8 +63,8 @@ def _found_max_value(question: Question, source: Source, till: Till) -> int | No
 
 
 def _collected(question: Question, source: Source, max_value: int | None) -> tuple[Decision, Collector]:
-    """Collects all pairs. If a plan needs their public number, it is counted before or during collection."""
-    counted = question.count_pairs and question.bare  # nothing else needs to know in advance
+    """Collects all pairs. If the plan needs their public number, they are counted before or during collection."""
+    counted = question.count_pairs and question.bare  # no other mechanism needs the number in advance
     if counted and not source.countable:
         first = before_counting(question, max_value)
         collector, pairs = source.collected(first)
@@ -88,7 +88,7 @@ def _table(
 ) -> tuple[Decision, list[Release] | list[GroupRelease]]:
     decision = decide(question, max_value=max_value)
     assert decision.table is not None
-    if max_value is None:  # else it was checked before
+    if max_value is None:  # otherwise it was checked before
         till.check(decision.ask)
     names = question.groups if question.groups is not None else names_shown(decision.table, source.group_counts())
     collectors = source.collected_groups(decision.plan, names)

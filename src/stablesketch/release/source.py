@@ -1,9 +1,9 @@
 """`Source`: what a release asks of data, on this machine or on Spark (`engines/`).
 
-A Beam pipeline is not a `Source`: it runs after it was built, elsewhere and window by window, so that nobody can ask it
-for a number and wait. It calls `decide`, `names_shown` and `one_number`, as `run_source` does, as steps of its own.
+A Beam pipeline is not a `Source`: it runs later, elsewhere and window by window, so nobody can ask it for a number and
+wait. It calls `decide`, `names_shown` and `one_number`, as `run_source` does, in steps of its own.
 
-`Progress` learns how much has been read.
+`Progress` is told how much has been read.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ class Progress(Protocol):
     """Receives the progress of a reading."""
 
     def begin(self, what: str, total: int | None) -> None:
-        """Work begins, of this many steps if that is known."""
+        """Work begins; `total` is the number of steps, if known."""
 
     def advance(self, steps: int) -> None:
         """This many more steps are done."""
 
 
 class Source(Protocol):
-    """The pairs of one question: read, checked, people bounded, under one secret of its own.
+    """The pairs of one question: read, checked, with people bounded, under a secret of its own.
 
-    An invalid row raises a `DataError` in the method that meets it, and nothing is returned.
+    An invalid row raises a `DataError` in the method that reads it, and nothing is returned.
     """
 
     @property
@@ -46,10 +46,10 @@ class Source(Protocol):
 
     @property
     def countable(self) -> bool:
-        """Whether pairs can be counted before they are collected; a pipe is read once."""
+        """Whether pairs can be counted before they are collected: a pipe can be read only once."""
 
     def count(self) -> int:
-        """The number of pairs, or of keys if those are protected."""
+        """The number of pairs, or of keys if whole keys are protected."""
 
     def skipped(self) -> int | None:
         """The number of invalid rows, if it is known and was asked for."""

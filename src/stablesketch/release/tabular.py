@@ -13,7 +13,7 @@ Cell = str | float | int
 
 
 class Column(NamedTuple):
-    """The values of a column: text, float or int. `shown` is its heading for people, None if they do not see it."""
+    """The values of a column: text, float or int. `shown` is its heading, or None if the column is not shown."""
 
     kind: type[Cell]
     values: Sequence[Cell]
@@ -69,7 +69,7 @@ class Tabular(ABC):
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        """For notebooks. Names that came with data are text there, whatever is in them."""
+        """For notebooks. Names from the data are escaped: they are shown as text, whatever they contain."""
         from html import escape  # only notebooks need it
 
         kinds, (head, *rows) = self._for_people()
@@ -94,7 +94,7 @@ class Tabular(ABC):
 
 
 def names_of_groups(by: Sequence[str], others: Sequence[str]) -> list[str]:
-    """The columns of groups as the result calls them: one that is called as another column has `group_` before it."""
+    """The group columns as the result names them. One with the name of another column is prefixed with `group_`."""
     names: list[str] = []
     for name in by:
         while name in others or name in names:
@@ -104,7 +104,7 @@ def names_of_groups(by: Sequence[str], others: Sequence[str]) -> list[str]:
 
 
 def parts_of(group: object) -> object:
-    """The name of a group as somebody gives it, a text or its parts, as it is kept."""
+    """The name of a group in its stored form, from a text or its parts."""
     return (group,) if isinstance(group, str) else group
 
 

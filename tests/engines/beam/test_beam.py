@@ -265,5 +265,5 @@ def test_whole_keys_are_added_up_as_on_one_machine(
     pairs = pipeline | beam.Create([("FR", ("a", 1))])
     with pytest.raises(ss.ArgumentError, match="a key can be in every group"):
         pairs | Release(ss.Moment(0.5), low, groups=["FR"], size=50)
-    with pytest.raises(ss.ArgumentError, match="every key must come once"):
+    with pytest.raises(ss.ArgumentError, match="every key must occur once"):
         Sketch(ss.plan(ss.Moment(0.5), low, size=50, mechanism="bare"), secret=SecretFrom.file(secret_file))

@@ -183,7 +183,7 @@ def test_groups_people_and_frames() -> None:
 
 def test_it_says_that_it_is_not_private() -> None:
     for found in (ss.exact(FRAME, ss.Hill(1), key="key"), ss.exact(FRAME, ss.Profile([0, 3]), key="key", by="group")):
-        assert "NOT PRIVATE, for the curator's eyes" in str(found)
+        assert "NOT PRIVATE, for the curator only" in str(found)
         assert "NOT PRIVATE" in found._repr_html_()
         assert repr(found) == str(found)
     assert not hasattr(found, "to_json")  # nothing that looks like a release

@@ -142,7 +142,7 @@ def test_the_command_line_protects_individuals_unless_a_cell_is_bounded(
     assert run(asked) == 0
     out, err = capsys.readouterr()
     assert "adding or removing any one individual" in out
-    assert "a cell counts individuals, and one of them is protected" in err
+    assert "a cell counts individuals, and one individual is protected" in err
     Path("sites.txt").write_text("s0\ns1\ns2\n")
     assert run([*asked, "--max-value", "99", "--groups", "sites.txt"]) == 0
     out, err = capsys.readouterr()

@@ -232,7 +232,7 @@ def test_the_same_rows_collected_by_other_columns_are_refused() -> None:
         with pytest.raises(ss.ShardMergedTwice):
             once.merge(ss.merge(second, secret=secret))
         assert once.to_bytes() == before
-    said = r"collected by 'day'\. It is merged again, collected by 'day', 'country'"
+    said = r"collected by 'day'\. If it is merged again, collected by 'day', 'country'"
     both = collected(secret, by=["day", "country"]).select(["collector"])
     with pytest.raises(ss.ShardMergedTwice, match=said):
         ss.merge(pa.concat_tables([cuts["day"], both]), secret=secret)
@@ -248,7 +248,7 @@ def test_names_of_before_that_do_not_tell_their_columns_are_not_added_up() -> No
         collector.rename(f'46/["{row["day"]}"]')
         old.append({"collector": collector.to_bytes()})
     assert ss.merge(pa.Table.from_pylist(old[:1]), secret=secret).pairs == sum(FRAME["day"] == "mon")
-    said = "by columns that its name does not give.*collect it again"
+    said = "by columns that its name does not state.*collect it again"
     for rows in (old, [old[0], *collected(secret).select(["collector"]).to_pylist()]):
         with pytest.raises(ss.ShardMergedTwice, match=said):
             ss.merge(pa.Table.from_pylist(rows), secret=secret)
@@ -281,7 +281,7 @@ def test_what_is_wrong_is_said() -> None:
             call()
         assert secret.derive("identity").hex() not in str(stopped.value)
     keyed = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-9, unit="key"), size=64)
-    with pytest.raises(ss.ArgumentError, match="every key must come once"):
+    with pytest.raises(ss.ArgumentError, match="every key must occur once"):
         ss.collect(FRAME, keyed, key="app", secret=secret)
 
 

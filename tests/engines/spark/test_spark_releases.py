@@ -372,5 +372,5 @@ def test_whole_keys_are_added_up_as_on_one_machine(
     with pytest.raises(ss.DataError, match="the total of a key is"):
         release(large, ss.Atkinson(0.5), privacy, key="app", value="n", size=30, on_bad="skip")
     whole = ss.plan(ss.Atkinson(0.5), privacy, size=30, mechanism="bare")
-    with pytest.raises(ss.ArgumentError, match="every key must come once"):
+    with pytest.raises(ss.ArgumentError, match="every key must occur once"):
         sketch(frame, whole, key="app", value="n", secret=SecretFrom.file(secret_file))

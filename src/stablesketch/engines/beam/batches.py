@@ -1,4 +1,4 @@
-"""Buffered pairs as Arrow batches: each column of one sort, so that Arrow converts nothing on its own."""
+"""Buffered pairs as Arrow batches: each column has one sort, so that Arrow converts nothing on its own."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def sorts_of(columns: ColumnsOfPairs) -> list[str]:
 
 
 def same_sorts(known: list[str], others: list[str]) -> list[str]:
-    """The sorts of keys, which must be the same wherever pairs of a group were met; None before the first."""
+    """The sorts of keys, which must be the same for all pairs of a group; None before the first."""
     if known and others and known != others:
         if len(known) != len(others):
             raise DataError(

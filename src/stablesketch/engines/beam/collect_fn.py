@@ -1,4 +1,4 @@
-"""`CollectFn`: collects pairs as Beam combines values: several accumulators, merged into one result."""
+"""`CollectFn`: collects pairs as a Beam CombineFn, in several accumulators that are merged into one result."""
 
 from __future__ import annotations
 
@@ -20,20 +20,19 @@ from .elements import NAME
 beam = need("apache_beam", "beam")
 
 _BUFFER = 1 << 14  # pairs
-GroupedPair = tuple[Name, Any, Any]  # the group, or none; the key, which may have parts; the value
+GroupedPair = tuple[Name, Any, Any]  # the group, if any; the key, which may have parts; the value
 
 
 def secret_of(found: Secret, name: Name, separate: bool) -> Secret:
-    """The secret of a group: as releases from data derive it, or the child that a stored collector is under."""
+    """The secret of a group: derived as for releases from data, or the child secret of a stored collector."""
     if not name:
         return found
     return found.child(child_name(name)) if separate else group_secret(found, name)
 
 
 class Accumulator:
-    """Pairs of one group that are not counted yet, and a collector of those that are; as bytes, the latter alone.
-
-    It also has the number of people met, and the sorts of the parts of the keys.
+    """Pairs of one group that are not counted yet, and a collector of those that are. Only the collector is stored as
+    bytes, with the number of people seen and the sorts of the parts of the keys.
     """
 
     def __init__(self, fn: CollectFn | None, name: Name | None = None, blob: bytes | None = None) -> None:
@@ -45,7 +44,7 @@ class Accumulator:
         self.collector: Collector | None = None
 
     def to_bytes(self) -> bytes:
-        """Name, people and sorts as JSON, a newline, then the state; nothing at all if no group was met."""
+        """Name, people and sorts as JSON, a newline, then the state; empty if no group was seen."""
         if self.name is None:
             return b""
         if self.blob is None or self.keys:
@@ -66,7 +65,7 @@ class Accumulator:
 
 
 class AccumulatorCoder(beam.coders.Coder):  # type: ignore[misc, name-defined]  # Beam is untyped
-    """Accumulators on their way between workers. Pickle never sees a collector, which would refuse it."""
+    """Encodes accumulators between workers. Pickle never sees a collector, which would refuse to be pickled."""
 
     def encode(self, value: Accumulator) -> bytes:
         return value.to_bytes()
@@ -82,8 +81,8 @@ class AccumulatorCoder(beam.coders.Coder):  # type: ignore[misc, name-defined]  
 class CollectFn(beam.CombineFn):  # type: ignore[misc, name-defined]
     """Combines (group, key, value) into the bytes of a collector. It is pickled with the pipeline; the secret is not.
 
-    All pairs of an accumulator are of one group, which Beam guarantees if the group is the key. Every accumulator is a
-    shard with a random name, so one that is merged twice is refused.
+    All pairs of an accumulator belong to one group, which Beam guarantees if the group is the key. Every accumulator is
+    a shard with a random name, so merging one twice is refused.
     """
 
     def __init__(self, plan: Plan, secret: TheSecret, *, weighted: bool, clip: bool, separate: bool = False) -> None:
@@ -95,7 +94,7 @@ class CollectFn(beam.CombineFn):  # type: ignore[misc, name-defined]
         return Accumulator(self)
 
     def add_input(self, accumulator: Accumulator, element: GroupedPair | tuple[Name, int]) -> Accumulator:
-        """Counts a pair; or, given (group, people), this many people in the group, which may have no pairs."""
+        """Counts a pair; or, given (group, people), that many people in the group, even if it has no pairs."""
         self._adopt(accumulator, element[0])
         if len(element) == 2:
             accumulator.people += element[1]
@@ -125,7 +124,7 @@ class CollectFn(beam.CombineFn):  # type: ignore[misc, name-defined]
         return whole
 
     def compact(self, accumulator: Accumulator) -> Accumulator:
-        """Counts what is waiting, before the accumulator travels."""
+        """Counts buffered pairs before the accumulator travels."""
         if accumulator.name is not None:
             self.counted(self._mine(accumulator))
         return accumulator
@@ -185,7 +184,7 @@ class CollectFn(beam.CombineFn):  # type: ignore[misc, name-defined]
             look_through(columns, values, None if self._clip or counted else collector.plan.privacy.max_value)
             wrong = (
                 str(error) if isinstance(error, BadBatch) else "cannot be converted to an Arrow column"
-            )  # Arrow's shows it
+            )  # Arrow's message shows the key
             wrong = "is a whole number beyond 64 bits" if isinstance(error, OverflowError) else wrong
             wrong = "is not valid Unicode" if isinstance(error, UnicodeError) else wrong
             raise DataError(NAME, wrong, "Correct the input, or convert keys to text first", column="key") from None
@@ -193,7 +192,7 @@ class CollectFn(beam.CombineFn):  # type: ignore[misc, name-defined]
 
 
 class CountedFn(CollectFn):
-    """As `CollectFn`, with the number by which a group is chosen: of its people if known, else of its pairs."""
+    """Like `CollectFn`, with the number by which a group is chosen: of its people if known, otherwise of its pairs."""
 
     def __init__(self, *fields: Any, persons: bool, **options: Any) -> None:
         super().__init__(*fields, **options)

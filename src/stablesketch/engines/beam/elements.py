@@ -1,8 +1,8 @@
-"""Elements of a PCollection as pairs: (person, (group, (key, value))), with only the parts that there are.
+"""Elements of a PCollection as pairs: (person, (group, (key, value))), with only the parts that exist.
 
-Every element is checked here, before anything is combined, as every row of a table is. So an invalid one fails the
-pipeline before a runner that works in stages has released anything, whether or not the pair would have been kept. The
-messages are those of reading/columns.py.
+Every element is checked here, before anything is combined, as every row of a table is. An invalid one therefore fails
+the pipeline before a runner that works in stages has released anything, whether or not the pair would have been kept.
+The messages are those of reading/columns.py.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Pair(NamedTuple):
 
 
 def check_elements(**there: object) -> None:
-    """Refuses the name of a column: elements have no columns, so an argument can only be True or False."""
+    """Refuses column names: elements have no columns, so an argument can only be True or False."""
     for name, given in there.items():
         if not isinstance(given, bool):
             raise ArgumentTypeError(
@@ -50,9 +50,9 @@ def check_elements(**there: object) -> None:
 
 @dataclass(frozen=True)
 class ElementReader:
-    """Elements → pairs. `largest` is the promised max_value, None if larger values are clipped.
+    """Elements → pairs. `largest` is the promised max_value, or None if larger values are clipped.
 
-    What `zeros` means: reading/columns.py.
+    reading/columns.py explains `zeros`.
     """
 
     persons: bool
@@ -68,7 +68,7 @@ class ElementReader:
             raise ArgumentError("on_bad", self.on_bad, "must be 'error' or 'skip'", "Choose one of them")
 
     def read(self, element: Any) -> Pair | None:
-        """The pair, or None if it is skipped. A value of a wrong type, or above the promised one, is never skipped."""
+        """The pair, or None if it is skipped. A value of the wrong type, or above the maximum, is never skipped."""
         person: Any = None
         group: Any = None
         key, value = element, 1
@@ -168,7 +168,7 @@ def _kind(of: type) -> str | None:
 
 
 def kinds(items: Sequence[Any]) -> set[str]:
-    """The sorts of these keys. Keys of two sorts are never equal, whatever they look like, and so are not mixed."""
+    """The sorts of these keys. Keys of different sorts are never equal, however similar, so they are not mixed."""
     found = {_kind(of) or of.__name__ for of in set(map(type, items))}
     if "time" in found:
         zones = {one.tzinfo is None for one in items if isinstance(one, datetime.datetime)}

@@ -1,7 +1,7 @@
 """Errors of workers: finds our error in what a runner raises.
 
-On the direct runner with threads an error arrives as it was raised. Every other runner raises one of its own, whose
-text contains the traces of the worker, and in those the type and message of our error.
+On the direct runner with threads, an error arrives as it was raised. Every other runner raises its own error. Its text
+contains the worker's traceback, with the type and message of our error.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from ... import errors
 from ...errors import StablesketchError
 from .. import failure
 
-# Beam replaces an exception by another one with the name of the step in its message, unless this mark says that it was
-# done. Our errors have constructors that Beam cannot call, and would become RuntimeErrors.
+# Beam replaces an exception with another one that names the step in its message, unless this mark says that this was
+# already done. Our errors have constructors that Beam cannot call, and would become RuntimeErrors.
 setattr(StablesketchError, "_tagged_with_step", True)  # noqa: B010  # not an attribute of the class for anybody else
 
 _OURS = re.compile(rf"{re.escape(errors.__name__)}\.(\w+): (.+)")
@@ -34,7 +34,7 @@ def typed_error(error: BaseException) -> StablesketchError | None:
             return one
         found = _OURS.findall(str(one))
         if found:
-            kind, message = found[-1]  # what is nearest to the end was raised last
+            kind, message = found[-1]  # the last one in the text was raised last
             return failure.from_text(json.dumps({"type": kind, "message": _STEP.sub("", message.strip())}))
         one = one.__cause__ or one.__context__
     return None

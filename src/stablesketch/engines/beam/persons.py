@@ -1,14 +1,14 @@
-"""`BoundFn`: bounds the pairs of each person, as Beam combines values.
+"""`BoundFn`: bounds the pairs of each person, as a Beam CombineFn.
 
-Accumulators hold the candidates of `bounding/in_one_pass.py` and nothing else. So a person with a billion pairs costs
-no worker more than one with a hundred, a runner bounds as much as it can before anything travels, and the result is the
-same however pairs were spread, combined and retried: a function of the person's pairs and of the secret.
+Accumulators hold the candidates of `bounding/in_one_pass.py` and nothing else. A person with a billion pairs therefore
+costs a worker no more than one with a hundred, and a runner bounds as much as it can before anything travels. The
+result is the same however pairs were spread, combined and retried: a function of the person's pairs and of the secret.
 
-Pairs of a person that are alike are counted before (`AlikeFn`), as each has a rank of its own (bounding/ranks.py).
+Identical pairs of a person are counted first (`AlikeFn`), because each has its own rank (bounding/ranks.py).
 
 **Who is one person.** People are keyed by their id as text. If an id were text in one place and a number in another,
-"7" and 7, it could be one person, or two who would be bounded as one, and then what is kept of the one would depend on
-the other. Either way the guarantee would not hold, so such ids are refused.
+"7" and 7, it could be one person, or two who would be bounded as one, so that what is kept of one would depend on the
+other. Either way the guarantee would not hold, so such ids are refused.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from .elements import NAME, Pair, kinds
 beam = need("apache_beam", "beam")
 
 Kept = tuple[Name, Any, int]  # group, key, value
-Held = tuple[str, Candidates[Kept]]  # the sort of the id of the person, and what may be kept
+Held = tuple[str, Candidates[Kept]]  # the sort of the person's id, and what may be kept
 
 
-Alike = tuple[Pair, int]  # a pair, and how many pairs of its person are like it
+Alike = tuple[Pair, int]  # a pair, and how many identical pairs its person has
 
 
 def by_likeness(pair: Pair) -> tuple[tuple[str, ...], Pair]:
-    """Pairs of a person that are alike have the same key here: every part as text, and of which sort it is."""
+    """Keys identical pairs of a person alike: every part as text, with its sort."""
     keys = pair.key if isinstance(pair.key, tuple) else (pair.key,)
     parts = [pair.person, *keys, pair.value, *pair.group]
     sorts = (kind for part in parts for kind in kinds([part]))
@@ -42,13 +42,13 @@ def by_likeness(pair: Pair) -> tuple[tuple[str, ...], Pair]:
 
 
 def by_person(element: tuple[Any, Alike]) -> tuple[str, Alike]:
-    """By the id of the person as text."""
+    """Keys a pair by the person's id as text."""
     alike = element[1]
     return text_of(alike[0].person), alike
 
 
 class AlikeFn(beam.CombineFn):  # type: ignore[misc, name-defined]  # Beam is untyped
-    """Counts pairs that are alike; one of them stands for all."""
+    """Counts identical pairs; one of them stands for all."""
 
     def create_accumulator(self) -> tuple[Pair | None, int]:
         return None, 0
@@ -76,9 +76,9 @@ def kept_pairs(element: tuple[str, list[Kept]]) -> Iterator[tuple[Name, Any]]:
 
 
 class BoundFn(beam.CombineFn):  # type: ignore[misc, name-defined]  # Beam is untyped
-    """Combines the pairs of one person, which Beam guarantees if the person is the key, into those that are kept.
+    """Combines the pairs of one person into those that are kept. Beam guarantees one person if the person is the key.
 
-    It is pickled with the pipeline; the secret, which `find` leads to, and the keys that are derived from it, are not.
+    It is pickled with the pipeline. The secret, which `find` returns, and the keys derived from it are not.
     """
 
     def __init__(self, bounding: Bounding, find: Callable[[], Secret], *, weighted: bool) -> None:
@@ -100,14 +100,14 @@ class BoundFn(beam.CombineFn):  # type: ignore[misc, name-defined]  # Beam is un
         return "", Candidates()
 
     def add_input(self, held: Held, alike: Alike) -> Held:
-        """Remembers a pair, and those like it, as far as they may be kept."""
+        """Remembers a pair and its copies, as far as they may be kept."""
         pair, copies = alike
         keys = pair.key if isinstance(pair.key, tuple) else (pair.key,)
         cells = [*keys, *([pair.value] if self._weighted else []), *pair.group]
         (kind,) = kinds([pair.person])
         try:
             shared = self._ranks.of_pairs([pair.person], *([cell] for cell in cells)).item()
-        except ArgumentError:  # of other types an element has been refused before
+        except ArgumentError:  # elements of other types were refused before
             raise DataError(NAME, "invalid Unicode in a text", "Correct the input") from None
         for rank in self._ranks.smallest(shared, copies, self._most):
             self._rule.take(

@@ -41,7 +41,7 @@ def _time(stamp: Any) -> str:
 
 
 def windows_of_a_pair(windowing: Any) -> int | None:
-    """The number of windows a pair is in; None if there is only the global one."""
+    """The number of windows a pair is in; None if there is only the global window."""
     if not isinstance(windowing.triggerfn, _triggers.DefaultTrigger) or windowing.allowed_lateness != 0:
         raise ArgumentError(
             "windowing", f"{windowing.triggerfn}, lateness {windowing.allowed_lateness}",

@@ -1,4 +1,4 @@
-"""`Sketch`: a transform from pairs to collectors that are stored."""
+"""`Sketch`: a transform from pairs to stored collectors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Sketch(beam.PTransform):  # type: ignore[misc, name-defined]
 
     Elements are as for `Release`. In the global window and without groups the result is the bytes of one collector
     under the secret itself. Otherwise it is (name, bytes) for each group and window, under `secret.child(name)`; a name
-    with several parts is the JSON of its list. With a `shard`, each is that shard of whatever it is merged into.
+    with several parts is the JSON of its list. With a `shard`, that is the shard's name wherever it is merged.
     """
 
     def __init__(

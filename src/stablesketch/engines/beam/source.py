@@ -1,8 +1,8 @@
 """A PCollection as a source of collectors: what a release asks of data, as steps of a pipeline.
 
-On other engines a `Source` (release/source.py) answers at once. A pipeline is described first and runs later: so one
-step yields the collectors and the number of people or pairs of each group, and the next chooses names and releases
-numbers, by the same functions.
+On other engines a `Source` (release/source.py) answers at once. A pipeline is described first and runs later, so one
+step yields the collectors and the number of people or pairs of each group, and the next step chooses names and releases
+numbers, with the same functions.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class BeamSource:
         self._bounding = Bounding(question.privacy.pairs_per_person, question.groups_per_person)
 
     def collected(self, plan: Plan) -> Any:
-        """(name, (collector as bytes, number of people or pairs)) of every group and window; without groups, of all
+        """(name, (collector as bytes, number of people or pairs)) for every group and window; without groups, for all
         pairs.
         """
         named, groups = self.kept(), self._question.groups
@@ -49,7 +49,7 @@ class BeamSource:
             there = [()] if groups is None else groups
             seeds = self._pcoll.pipeline | "Names" >> beam.Create([(name, (name, 0)) for name in there])
             named = (named, seeds) | "AlsoEmpty" >> beam.Flatten()
-        # What a whole key has was added up before, whether its rows had values or not.
+        # A whole key was added up before, whether its rows had values or not.
         weighted = self._weighted or self._question.privacy.unit == "key"
         fn = CountedFn(plan, self._secret, weighted=weighted, clip=self._question.clip, persons=self._people)
         return named | beam.CombinePerKey(fn)

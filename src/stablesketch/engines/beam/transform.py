@@ -1,29 +1,29 @@
 """`Release`: a transform from pairs to private numbers.
 
-**Windows and groups.** A window is a group that is named by its time: each has a secret of its own, is planned like a
-group, and which of them are shown is chosen privately, as groups are (bounding/groups.py), since that a window or a
-group has a release at all tells that it has pairs. In the global window, a list of public `groups` all have a release,
-also those without pairs. `public_windows` promises that which windows have pairs is known anyway. A pair in k windows
-at once, as sliding windows have it, changes k of them: it counts as k pairs in k groups.
+**Windows and groups.** A window is a group named by its time: it has its own secret and is planned like a group. Which
+windows are shown is chosen privately, as for groups (bounding/groups.py), because the mere existence of a release
+reveals that a window or group has pairs. In the global window, all groups of a public list `groups` have a release,
+even those without pairs. `public_windows` promises that it is publicly known which windows have pairs. A pair in k
+windows at once, as in sliding windows, changes k of them: it counts as k pairs in k groups.
 
-**People** (`person=True`). Every element says whose it is, and of each person at most `privacy.pairs_per_person` pairs
-are kept, in at most L = `groups_per_person` groups (persons.py). What is kept is a function of that
-person's elements and of the secret, so a person more or less changes at most L groups, by so many pairs in all, and the
-count of people by which a group is chosen by at most one in each: what bounding/groups.py needs.
+**People** (`person=True`). Every element names its person, and at most `privacy.pairs_per_person` pairs of each person
+are kept, in at most L = `groups_per_person` groups (persons.py). What is kept is a function of that person's elements
+and of the secret. One person more or less therefore changes at most L groups, by at most that many pairs in all, and
+the count of people by which a group is chosen by at most one in each: what bounding/groups.py needs.
 
-With windows the same must hold for all windows together: a person kept in L groups of *every* window would change as
-many releases as there are windows, which no ε says. So pairs are named by their window first, a pair in k windows
-becoming k pairs of k groups, and then are bounded in the global window, where all of a person's pairs meet. What comes
-out is named by group and window, and a person changes at most L of those. The global window has one firing, when all
-input has been read; so this is for input that ends, and on input that does not it is refused (were it let through,
-nothing would ever be released). `public_windows` is refused as well: which windows have pairs may be known, but not
-which of them have pairs that were *kept*.
+With windows, the same must hold for all windows together: a person kept in L groups of *every* window would change as
+many releases as there are windows, which no ε covers. So pairs are first named by their window (a pair in k windows
+becomes k pairs of k groups), and then bounded in the global window, where all of a person's pairs come together. The
+result is named by group and window, and a person changes at most L of these. The global window fires once, when all
+input has been read. This therefore works only for input that ends, and is refused for input that does not: otherwise
+nothing would ever be released. `public_windows` is refused as well: it may be known which windows have pairs, but not
+which have pairs that were *kept*.
 
-**Whole keys** (`unit="key"`) are added up first (whole_keys.py). They are not released by group or window: a
-key in several of those would change them all, and `Question`, for which a window is a group, refuses it.
+**Whole keys** (`unit="key"`) are added up first (whole_keys.py). They are not released by group or window: a key in
+several of these would change them all. `Question`, for which a window is a group, refuses it.
 
-**Once.** A window is released when it closes. Triggers that fire several times and windows that take late data would
-release a state twice, so they are refused; so are windows that merge, whose name is not known when a pair comes.
+**Once.** A window is released when it closes. Triggers that fire several times, and windows that accept late data,
+would release a state twice, so they are refused. So are merging windows, whose name is unknown when a pair arrives.
 """
 
 from __future__ import annotations
@@ -63,24 +63,23 @@ beam = need("apache_beam", "beam")
 class Release(beam.PTransform):  # type: ignore[misc, name-defined]  # Beam is untyped
     """Private numbers from a PCollection of pairs: `pairs | Release(ss.Moment(0.5), privacy)`.
 
-    Elements are keys, or (key, value) where `privacy.max_value` is above 1; a tuple as key is a composite key. With
+    Elements are keys, or (key, value) if `privacy.max_value` is above 1; a tuple as key is a composite key. With
     `by=True`, or a list of public `groups`, they are (group, pair), and a group is a text or a tuple of its parts. With
-    `person=True` they are (person, ...), followed by the rest: then each person is bounded to
-    `privacy.pairs_per_person` pairs in `groups_per_person` groups. In the global window and without groups the result
-    is one `Release`; otherwise a `GroupRelease` for each group and window, in its window (with people, in the global
-    one), whose ε and δ are those of all of them together. The head of engines/beam/transform.py says what is chosen and
-    refused.
+    `person=True` they are (person, ...), followed by the rest, and each person is bounded to `privacy.pairs_per_person`
+    pairs in `groups_per_person` groups. In the global window and without groups, the result is one `Release`.
+    Otherwise it is a `GroupRelease` for each group and window, in its window (with people, in the global window), whose
+    ε and δ are those of all of them together. The head of engines/beam/transform.py says what is chosen and refused.
 
     Invalid elements fail the pipeline with a `DataError`, or are left out with on_bad="skip"; `typed_error` finds the
     error in what a runner raises.
 
-    `secret` is a reference that every worker can follow. The secret it leads to is never used itself: one is derived
-    from it with 128 random bits that are drawn when the transform is made. So make the pipeline anew for each run: one
-    that is stored and run again, as a template is, would use a secret twice. Without `secret` a fresh one stays in this
-    process, which is enough for runners whose workers are its threads.
+    `secret` is a reference that every worker can follow. The secret it leads to is never used itself: another is
+    derived from it with 128 random bits, drawn when the transform is created. Create a new pipeline for each run: one
+    that is stored and run again, such as a template, would use a secret twice. Without `secret`, a fresh one stays in
+    this process, which is enough for runners whose workers are its threads.
 
     The question is as in `stablesketch.release`, without columns, which elements do not have. A `Question` replaces it;
-    then elements have whatever it names columns for. max_value cannot be found and pairs cannot be counted, because a
+    elements then have a part for each column it names. max_value cannot be found and pairs cannot be counted, because a
     pipeline is planned before it runs.
 
     `ledger` is charged when the transform is applied, for everything it may release, before anything runs.
@@ -114,7 +113,7 @@ class Release(beam.PTransform):  # type: ignore[misc, name-defined]  # Beam is u
         self._check(pcoll, windowed)
         public = question.groups is not None if not windowed else self._public_windows and not question.columns.by
         source = BeamSource(question, pcoll, self._secret, windowed=windowed)
-        # People are bounded after a pair has become one of each of its windows.
+        # People are bounded after a pair has become one pair in each of its windows.
         overlap = 1 if question.of_people else times or 1
         decision = decide(_by_window(question) if windowed else question, overlap=overlap, public=public)
         with until_shown():
@@ -148,7 +147,7 @@ class Release(beam.PTransform):  # type: ignore[misc, name-defined]  # Beam is u
 def _posed(
     statistic: Statistic | Question | None, privacy: Privacy | None, by: bool, person: bool, what: What
 ) -> Question:
-    """The question. Elements have no columns: those that it names stand for what an element has."""
+    """The question. Elements have no columns: the columns it names say which parts an element has."""
     if isinstance(statistic, Question):
         typed = {name: there for name, there in (("by", by), ("person", person)) if there}
         posed = question(statistic, privacy, **what, **typed)  # type: ignore[arg-type]  # refused
@@ -177,13 +176,13 @@ def _posed(
 
 
 def _by_window(question: Question) -> Question:
-    """The question with a window for a group, named after its group; which are listed is known before that."""
+    """The question with a window as part of each group's name. Whether groups are listed is decided before that."""
     by = (*(("group",) if question.columns.by else ()), "window")
     return replace(question, columns=replace(question.columns, by=by), groups=None)
 
 
 class _Published(beam.DoFn):  # type: ignore[misc, name-defined]
-    """Collectors → releases on the terms that were decided; after a selection, only of groups that pass it."""
+    """Collectors → releases on the decided terms; if groups are selected, only of those that pass."""
 
     def __init__(self, terms: Terms, table: GroupBudget | None, secret: TheSecret) -> None:
         super().__init__()

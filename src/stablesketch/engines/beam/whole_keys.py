@@ -1,4 +1,4 @@
-"""Whole keys on Beam: every key once, with its whole total; why: bounding/whole_keys.py."""
+"""Whole keys on Beam: every key once, with its total. bounding/whole_keys.py says why."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .elements import NAME, Pair, kinds
 
 
 def by_key(pair: Pair) -> Any:
-    """Keyed by what the key is and its text, which have the same bytes wherever they are written."""
+    """Keys a pair by the sort and the text of its key, which have the same bytes on every worker."""
     parts = pair.key if isinstance(pair.key, tuple) else (pair.key,)
     return json.dumps([[*kinds([part]), text_of(part)] for part in parts]), (pair.key, pair.value)
 
@@ -27,7 +27,7 @@ def total(pairs: Iterable[Any]) -> Any:
 
 
 class WholeKey:
-    """A key with its total → a pair for `CollectFn`; a total above what was promised is refused."""
+    """A key with its total → a pair for `CollectFn`; a total above the promised maximum is refused."""
 
     def __init__(self, largest: int | None) -> None:
         self._largest = largest

@@ -1,4 +1,4 @@
-"""Collects data into a collector that is stored, merged and released elsewhere; finds bad rows."""
+"""Collects data into a collector that is stored, merged and released elsewhere; finds invalid rows."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def collected_shard(
     on_bad: OnBad = "error",
     progress: Progress | None = None,
 ) -> Collector:
-    """A collector of these data, as one shard among others: to be stored, merged and released elsewhere."""
+    """A collector of these data, as one shard among others, to be stored, merged and released elsewhere."""
     collector = plan.open(secret, shard)
     poured(
         data, plan, columns,
@@ -76,11 +76,11 @@ def naming_bad_rows(
     batches: Iterator[Any],
     work: Callable[[Iterator[Any]], Result],
 ) -> Result:
-    """Runs `work` on the batches. An invalid row is looked up, and named by file, row and column."""
+    """Runs `work` on the batches. If a row is invalid, finds it again and names its file, row and column."""
     try:
         return work(batches)
     except BadBatch as bad:
-        batches.close()  # type: ignore[attr-defined]  # a generator; a table cannot be asked while it is read
+        batches.close()  # type: ignore[attr-defined]  # a generator; a table cannot be queried while it is read
         found = source.first_bad(columns, largest, on_bad) if isinstance(source, Table) else None
         if found is None:
             first = source.first_row if isinstance(source, Stream) else 1

@@ -1,4 +1,4 @@
-"""`exact`: statistics by DuckDB's own group-by: exact, for any number of keys (they spill to disk), not private."""
+"""`exact`: statistics by DuckDB's group-by. Exact, for any number of keys (they spill to disk), and not private."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ from ...wording import arg, stat
 
 
 class ExactGroup(NamedTuple):
-    """One group, or all with an empty name. A profile has several values; `total` is the sum of the values of pairs."""
+    """One group, or all data with an empty name. A profile has several values; `total` is the sum of the pairs'
+    values.
+    """
 
     group: Name
     values: tuple[float, ...]
@@ -31,7 +33,7 @@ class ExactGroup(NamedTuple):
 
     @property
     def value(self) -> float:
-        """The value; for a profile, that of its first order."""
+        """The value; for a profile, the one of its first order."""
         return self.values[0]
 
 
@@ -47,9 +49,9 @@ LEAST = Bound()
 
 @dataclass(frozen=True, repr=False)
 class Exact(Tabular):
-    """True values, **not private**: for the curator's eyes, like the data. They print and become frames as releases do.
+    """True values, **not private**: for the curator only, like the data. They print and become frames as releases do.
 
-    A single number is `value`; `exact["FR"]` is that of a group, with its number of pairs and keys.
+    A single number is `value`; `exact["FR"]` is a group, with its value and its numbers of pairs and keys.
     """
 
     statistic: Statistic
@@ -60,7 +62,7 @@ class Exact(Tabular):
 
     @property
     def value(self) -> float:
-        """The one number."""
+        """The single number."""
         if self.by:
             raise ArgumentError(
                 "value", Shown(f"{len(self.groups):,} groups"), "must be read by group",
@@ -86,7 +88,7 @@ class Exact(Tabular):
     @property
     def title(self) -> str:
         """The statistic, and that it is not private."""
-        return f"{self.statistic}, exact: NOT PRIVATE, for the curator's eyes"
+        return f"{self.statistic}, exact: NOT PRIVATE, for the curator only"
 
     @property
     def notes(self) -> list[str]:
@@ -97,8 +99,8 @@ class Exact(Tabular):
         return [f"{used} pairs_per_person=N uses up to N; without person= all rows are used."]
 
     def columns(self) -> dict[str, Column]:
-        """Groups, the order of a profile, the value, and the numbers of pairs and keys. A wide table, whose pairs are
-        cells, has also the number of individuals that they count."""
+        """Group names, the order of a profile, the value, and the numbers of pairs and keys. A wide table, whose pairs
+        are cells, also has the number of individuals they count."""
         rows = [(one, *pair) for one in self.groups for pair in zip(self.statistic.points, one.values, strict=True)]
         orders = {"order": Column(float, [point.p for _, point, _ in rows], "order")} if self.statistic.several else {}
         counted = {"individuals": Column(int, [one.total for one, *_ in rows], "individuals")} if self.wide else {}
@@ -130,13 +132,13 @@ def exact(
     delimiter: str | None = None,
     wide: bool = False,
 ) -> Exact:
-    """The true value, **not private**: for the curator's eyes, to plan with and to compare with a release.
+    """The true value, **not private**: for the curator only, to plan with and to compare with a release.
 
-    Takes what `ss.release` takes, without a privacy. With `wide`, a row is a sample and a column a key. With `person`,
-    at most `pairs_per_person` pairs of each person in at most `groups_per_person` groups are used, as a release would;
-    compare with the value without `person` to see what bounding does. Hill numbers and the entropies of Rényi and
-    Tsallis can have any order from 0 to math.inf. A value of 0 is an absent key. A group of zeros alone is shown, as
-    one without data: counts and sums are then 0, and statistics of shares are nan.
+    Takes what `ss.release` takes, except `privacy`. With `wide`, a row is a sample and a column a key. With `person`,
+    at most `pairs_per_person` pairs of each person in at most `groups_per_person` groups are used, as in a release;
+    compare with the value without `person` to see the effect. Hill numbers and the entropies of Rényi and Tsallis can
+    have any order from 0 to math.inf. A value of 0 means that the key is absent. A group with only zeros is shown as a
+    group without data: counts and sums are 0, and statistics of shares are nan.
 
     Raises:
         DataError: the data cannot be read, or a row is invalid; it names file, row and column.
@@ -160,14 +162,14 @@ def exact(
 def exact_values(
     data: object, statistic: Statistic, columns: Columns, how: Input, on_bad: OnBad, bound: Bound = LEAST
 ) -> list[ExactGroup]:
-    """The statistic of every group, or of all data; with a column of people, of what `bound` leaves of each."""
+    """The statistic of every group, or of all data; with a column of people, of what `bound` keeps of each person."""
     return exact_by_bound(data, statistic, columns, how, on_bad, [None if columns.person is None else bound])[0]
 
 
 def exact_by_bound(
     data: object, statistic: Statistic, columns: Columns, how: Input, on_bad: OnBad, bounds: Sequence[Bound | None]
 ) -> list[list[ExactGroup]]:
-    """As `exact_values`, for each of `bounds`; None leaves all. Rows are drawn as in a release, under one secret."""
+    """Like `exact_values`, for each of `bounds`; None keeps all. Rows are drawn as in a release, under one secret."""
     with DuckDB() as duckdb:
         source = opened(duckdb, with_usual_types(data, columns), columns, how, on_bad)
         if isinstance(source, Stream):
@@ -188,13 +190,13 @@ def exact_by_bound(
 
 
 def _values(duckdb: DuckDB, statistic: Statistic, columns: Columns, source: str, query: str) -> list[ExactGroup]:
-    """The statistic of every group, or of all, of the pairs of a query; zeros in it show groups that have nothing."""
+    """The statistic of every group, or of all pairs, of a query. Zeros in it show groups that have nothing else."""
     groups = columns.group_marks
     keys = columns.key_marks
     total = "sum(v)" if columns.value is not None else "count(*)"
     named = "".join(f"{name}, " for name in groups)
     paired = "count(*) filter (where v > 0)" if columns.value is not None else "count(*)"
-    totals = (  # null of a key that is absent, which nothing counts
+    totals = (  # null for an absent key, which does not count
         f"select {', '.join([*groups, *keys])}, nullif(cast({total} as double), 0) as total, {paired} as pairs "
         f"from ({query}) group by all"
     )

@@ -1,9 +1,9 @@
-"""Folding a long stream: equal keys are added up over many batches before they cost a column of the projection.
+"""Folding a long stream: equal keys are added up over many batches before each costs a column of the projection.
 
-The sketch is linear, so a key that comes a million times may be counted once with a million. `update` does that within
-one call; here it is done across calls, in a table of bounded size (native/stream_fold.hpp): of the keys that share a
-line of the table the lightest leaves first, and the heavy ones stay. If hardly any key comes again, rows bypass the
-table. The state of the collector is the same to the last bit, whatever the order, the batches or the size of the table.
+The sketch is linear, so a key that occurs a million times can be counted once, with a million. `update` does that
+within one call. This module does it across calls, in a table of bounded size (native/stream_fold.hpp): of the keys that
+share a line of the table, the lightest is evicted first, and the heavy ones stay. If hardly any key recurs, rows bypass
+the table. The state of the collector is the same to the last bit, whatever the order, the batches or the table size.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ FoldedSink = Callable[[int, Fingerprints, Totals, int], None]
 
 _LINES = 19  # log2: lines of 64 bytes, of four keys each, or of three with groups
 _PART = 1 << 16  # rows
-_SENT = 1 << 18  # keys that wait before they are sent: many, so that each bucket of a sketch has some of them
-_SENT_OF_GROUPS = 1 << 19  # more, since those of each group are sent by themselves
+_SENT = 1 << 18  # keys to hold before sending them: many, so that each bucket of a sketch gets some of them
+_SENT_OF_GROUPS = 1 << 19  # more, because the keys of each group are sent separately
 
 
 class Fold:
     """Takes pairs by `add` and sends totals of keys to `sink(code, fingerprints, totals, pairs)`; `finish` sends the
     rest.
 
-    `code` is the number of a group, 0 where there are none. Values are from 1 to 2^53, and so are totals. A key may be
-    sent more than once. `pairs` are those of the group that came since the last call: in the end all of them, because
-    a pair that came since then has its key in the table, or among those that wait, to be sent in a later call. With
-    `individuals` a row is as many pairs as its value says (pour.py).
+    `code` is the number of a group, or 0 if there are no groups. Values are from 1 to 2^53, and so are totals. A key
+    may be sent more than once. `pairs` is the number of the group's pairs since the last call. In the end it covers all
+    of them, because the key of every later pair is in the table or waiting, and is sent in a later call. With
+    `individuals`, a row counts as many pairs as its value says (pour.py).
     """
 
     def __init__(self, sink: FoldedSink, *, grouped: bool, individuals: bool = False, lines: int = _LINES) -> None:
@@ -42,7 +42,7 @@ class Fold:
         self._grouped, self._individuals = grouped, individuals
         self._most = _SENT_OF_GROUPS if grouped else _SENT
         self._fold = StreamFold(lines, grouped, TIER)
-        # Of each group, not sent yet. Individuals, up to 2^53 in a row, are Python's integers, which do not wrap.
+        # Unsent pairs of each group. Individuals, up to 2^53 in a row, are Python integers, which do not overflow.
         self._pairs = np.zeros(1, object if individuals else np.int64)
 
     def add(self, keys: Fingerprints, values: Totals | None = None, codes: Codes | None = None) -> None:
@@ -68,7 +68,7 @@ class Fold:
         self._pairs = counted
 
     def finish(self) -> None:
-        """Sends all that is held to the sink."""
+        """Sends everything that is held to the sink."""
         while self._fold.drain(self._most):
             self._send()
         self._send()
@@ -82,7 +82,7 @@ class Fold:
 
 
 class Unfolded:
-    """As `Fold`, but nothing is added up: rows go on as they come, those of groups many at a time."""
+    """Like `Fold`, but nothing is added up: rows are passed on as they come, those of groups many at a time."""
 
     def __init__(self, sink: FoldedSink, *, individuals: bool = False) -> None:
         self._sink, self._individuals = sink, individuals
@@ -121,7 +121,7 @@ def _countable(pairs: int) -> int:
 
 
 def _total(values: Totals) -> int:
-    """The sum as an integer of Python: of up to 2^31 rows, each half of the bits adds up in 64."""
+    """The sum as a Python integer. For up to 2^31 rows, each half of the bits adds up within 64 bits."""
     return (int((values >> 32).sum()) << 32) + int((values & 0xFFFFFFFF).sum())
 
 

@@ -1,4 +1,4 @@
-"""The collectors of groups while pairs are poured: opened only when they are needed."""
+"""The collectors of groups while pairs are counted: opened only when they are needed."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from ...sketch.projection import Fingerprints, Totals
 from ...wording import arg
 
 MOST_BYTES = 4 << 30
-"""Of the sketches of listed groups together, which are in memory while pairs are poured."""
-_ENTRY_BYTES = 64  # of an entry while it is added to; measured
+"""Maximum memory of the sketches of all listed groups together, while pairs are counted."""
+_ENTRY_BYTES = 64  # of an open entry; measured
 
 _MOST_WAITING = 1 << 22  # keys, of 16 bytes each, before collectors are opened for them
 
-_BETWEEN = "\x1f"  # between the parts of a name that has several
+_BETWEEN = "\x1f"  # separates the parts of a name
 
 
 def check_room(names: Sequence[Name], plan: Plan) -> None:
-    """Refuses more listed groups than memory is allowed for, before anything is read.
+    """Refuses more listed groups than fit into the allowed memory, before anything is read.
 
     Raises:
         ArgumentError: their sketches would take more than `MOST_BYTES`.
@@ -44,11 +44,11 @@ def check_room(names: Sequence[Name], plan: Plan) -> None:
 
 
 class ListedGroups:
-    """Names to codes, and codes to collectors, of listed groups; all others are left out. `opened` opens the collector
-    of a name.
+    """Maps names to codes, and codes to collectors, for listed groups; all others are left out. `opened` opens the
+    collector of a name.
 
-    Keys are fingerprinted once, under the first group's secret, whatever their group. The group is in the projection:
-    every collector has a secret, and so an AES key, of its own.
+    Keys are fingerprinted once, under the first group's secret, whatever their group. The projection makes the
+    difference: every collector has its own secret, and therefore its own AES key.
     """
 
     def __init__(self, names: Sequence[Name], plan: Plan, opened: Callable[[Name], Collector]) -> None:
@@ -56,18 +56,18 @@ class ListedGroups:
         self._opened = opened
         self._collectors: dict[int, Collector] = {}
         self._waiting: dict[int, list[tuple[Fingerprints, Totals, int]]] = {}
-        self._keys = 0  # that wait
+        self._keys = 0  # waiting
         pa = need("pyarrow")
         self._index_in = need("pyarrow.compute").index_in
         texts = [_BETWEEN.join(name).encode() for name in names]
         ends = np.cumsum([0, *map(len, texts)], dtype=np.int32)
-        # By its buffers: pa.array would import pandas, where that is installed.
+        # From its buffers: pa.array would import pandas, if it is installed.
         self._listed = pa.Array.from_buffers(
             pa.string(), len(texts), [None, pa.py_buffer(ends), pa.py_buffer(b"".join(texts))]
         )
 
     def add(self, code: int, fingerprints: Fingerprints, totals: Totals, pairs: int) -> None:
-        """Counts folded pairs of a group, now or later: pairs that wait take less room than an open collector."""
+        """Counts folded pairs of a group, now or later: waiting pairs take less memory than an open collector."""
         self._waiting.setdefault(code, []).append((fingerprints, totals, pairs))
         self._keys += len(fingerprints)
         if self._keys > _MOST_WAITING:
@@ -75,7 +75,7 @@ class ListedGroups:
                 self[each]
 
     def __getitem__(self, code: int) -> Collector:
-        """The collector of a group, with all that was added to it."""
+        """The collector of a group, with everything that was added to it."""
         found = self._collectors.get(code)
         if found is None:
             found = self._collectors[code] = self._opened(self.names[code])
@@ -87,7 +87,7 @@ class ListedGroups:
         return found
 
     def taken(self, code: int) -> Collector:
-        """The collector of a group, no longer held here: of many groups, only the one being released is in memory."""
+        """The collector of a group, no longer held here, so that only the group being released is in memory."""
         found = self[code]
         del self._collectors[code]
         return found
@@ -97,7 +97,7 @@ class ListedGroups:
         return self._index_in(names, self._listed)
 
     def fingerprints(self, keys: Any, codes: NDArray[np.int32]) -> NDArray[np.uint64]:
-        """The fingerprints of a column of keys, whose groups have these codes."""
+        """The fingerprints of a column of keys; `codes` are those of their groups."""
         return self[0].fingerprint(keys)
 
     def met(self) -> Iterator[tuple[int, Collector]]:
@@ -106,7 +106,7 @@ class ListedGroups:
 
 
 class MetGroups:
-    """As `ListedGroups`, of all groups met: each fingerprinted under the secret of its collector, as by `update`."""
+    """Like `ListedGroups`, for all groups found. Keys are fingerprinted under their collector's secret."""
 
     def __init__(self, plan: Plan, group_columns: int, opened: Callable[[Name], Collector], *, alike: bool) -> None:
         self.plan = plan
@@ -153,5 +153,5 @@ class MetGroups:
         return found
 
     def met(self) -> Iterator[tuple[Name, Collector]]:
-        """The names and collectors of groups, in the order in which they were met."""
+        """The names and collectors of groups, in the order in which they were found."""
         return zip(self._names, self._collectors, strict=True)

@@ -1,4 +1,4 @@
-"""How many rows of each person to use, found privately in data on this machine: bounding/pilot.py."""
+"""How many rows of each person to use, found privately in data on this machine. Proof in bounding/pilot.py."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def pilot(
     data: object, person: str, how: Input, on_bad: OnBad, epsilon: float, quantile: float,
     ledger: Ledger | None = None, label: str = "",
 ) -> int:  # fmt: skip
-    """About the number of rows that `quantile` of the people do not exceed; ε-private, and paid for when it returns.
+    """Approximately the number of rows that `quantile` of the people do not exceed. ε-private; paid for on return.
 
     Raises:
-        LedgerMismatch: the ledger is not adaptive, and the next release would be planned after a look at the data.
+        LedgerMismatch: the ledger is not adaptive, but the next release would be planned after looking at the data.
         BudgetExceeded: the budget does not allow it.
     """
     if not 0.0 < epsilon < float("inf"):
@@ -43,11 +43,11 @@ def pilot(
         )
         raise LedgerMismatch(
             f"the ledger {ledger.path.name} is not adaptive, but a release whose "
-            f"{arg('pairs_per_person')} was found in the data is planned after a look at them. "
+            f"{arg('pairs_per_person')} was found in the data is planned after looking at them. "
             f"Create a ledger for both: {made}."
         )
     till = Till(ledger, label)
-    # One person changes one count, by 1: the loss is that of one number with such noise.
+    # One person changes one count by 1: the loss is that of one number with this noise.
     ask = Ask("rows per person", Charge("exact", epsilon=epsilon, distance=1), epsilon, 0.0, PEOPLE, 1)
     columns = replace(checked_columns([person]), person=person)
     with until_shown(), DuckDB() as duckdb:

@@ -1,9 +1,9 @@
-"""Pouring batches of pairs into collectors: values checked and clipped, equal keys folded, groups kept apart.
+"""Pouring batches of pairs into collectors: values are checked and clipped, equal keys folded, groups kept apart.
 
 **Individuals** (`Privacy(unit="individual")`). A row of value n stands for n pairs of value 1: n individuals of one
-species at one site. So the stream has a row for each of them, however the table counts them, and its neighbours, with
-one pair more or less, are tables that differ by 1 in one cell: `max_value` is 1, and a cell needs no bound. The state
-of a collector depends only on the totals of keys and on the number of pairs, so a key with n, counted as n pairs,
+species at one site. The stream has a row for each individual, however the table counts them. Neighbours, with one pair
+more or less, are therefore tables that differ by 1 in one cell: `max_value` is 1, and a cell needs no bound. The state
+of a collector depends only on the totals of keys and on the number of pairs, so a key with value n, counted as n pairs,
 leaves the same state as those n rows, to the last bit; tests check this.
 """
 
@@ -47,9 +47,9 @@ class BadBatch(Exception):
         zeros: Zeros,
         placed: Callable[[int], tuple[str, int]] | None = None,
     ) -> DataError:
-        """What is wrong, as an error that names the source, the row, if rows have numbers, and the column.
+        """The error, which names the source, the column and, if rows have numbers, the row.
 
-        `names` are those of the batch. The value itself is not shown.
+        `names` are the column names of the batch. The value itself is not shown.
         """
         way_out = f"Drop such rows first, or skip them ({arg('on_bad', 'skip')})"
         for mark, name, column in zip(self.batch.schema.names, names, self.batch.columns, strict=True):
@@ -103,7 +103,7 @@ def pour(
 
 
 def _without_zeros(batch: Any, place: int, plan: Plan) -> Any:
-    """The rows whose value is not 0, where zeros are left out (reading/columns.py): streams do not pass through SQL."""
+    """Without rows of value 0, if zeros are left out (reading/columns.py): streams do not pass through SQL."""
     column, compute = batch.column(place), need("pyarrow.compute")
     if plan.privacy.relation == "replace":
         return batch
@@ -113,7 +113,7 @@ def _without_zeros(batch: Any, place: int, plan: Plan) -> Any:
 
 
 def _rows(plan: Plan, sink: FoldedSink, *, grouped: bool) -> Fold | Unfolded:
-    # Whole keys cannot be added up: every row is one.
+    # Whole keys cannot be added up: every row is a key with its total.
     folds, each = mechanism_of(plan).folds and plan.privacy.unit != "key", plan.privacy.unit == "individual"
     return Fold(sink, grouped=grouped, individuals=each) if folds else Unfolded(sink, individuals=each)
 
@@ -133,9 +133,9 @@ def pour_groups(
     progress: Progress | None = None,
     most: int | None = None,
 ) -> bool:
-    """As `pour`, by group: columns k0, ..., v, g0, ...; a pair goes to the collector of its group, if that has one.
+    """Like `pour`, by group: columns k0, ..., v, g0, ...; a pair goes to the collector of its group, if it has one.
 
-    With `most`, it stops after the batch in which this many groups have been met, and returns whether it did.
+    With `most`, it stops after the batch in which this many groups have been found, and returns whether it did.
     """
     compute = need("pyarrow.compute")
     highest = _highest(groups.plan)

@@ -1,4 +1,4 @@
-"""`release`: one call from a file, a query or a data frame to one private number, or one for each group."""
+"""`release`: one call from a file, a query or a data frame to one private number, or one per group."""
 
 from __future__ import annotations
 
@@ -31,28 +31,29 @@ def release(
 ) -> Outcome:
     """One private number from `data`, under a fresh secret; with `by`, one for each group.
 
-    `statistic` is what to release, by default `ss.Hill(0.5)`: how many equally common keys would be as varied.
+    `statistic` is what to release, by default `ss.Hill(0.5)`: the number of equally common keys that would be as
+    diverse.
 
     `data` is a path, a pattern, or several (Parquet, CSV, JSON, compressed or not); a frame of pandas, polars or
     pyarrow; a DuckDB relation or a pyarrow reader, which are read once; or a database for `sql`. Columns of CSV and
-    JSON files are text as written, so that the same keys come out of every file. Memory is bounded.
+    JSON files are text, as written, so that keys are the same in every file. Memory is bounded.
 
     `format`, `delimiter` and compression are detected from the first bytes unless they are given. With `wide`, a row is
     a sample, every column except those of `by` and `person` is a key, and its cells are the values.
 
-    `key` names the column of keys, or several for a composite key. `value` names the column of values: whole numbers,
-    refused above `privacy.max_value` unless `clip`. A value of 0 is an absent key, and left out; under replace it is
-    refused. `auto_max_value` finds that bound privately. With `count_pairs`, the number of pairs, public under replace,
-    takes the place of `privacy.pairs`, which only bare sketches need.
+    `key` names the column of keys, or several for a composite key. `value` names the column of values: whole numbers.
+    Values above `privacy.max_value` are refused, or clipped with `clip`. A value of 0 means that the key is absent: the
+    row is left out, or refused under replace. `auto_max_value` finds the maximum privately. With `count_pairs`, the
+    number of pairs, which is public under replace, replaces `privacy.pairs`, which only bare sketches need.
 
-    `person` names the column of people, and bounds what each person contributes to `privacy.pairs_per_person` pairs in
-    `groups_per_person` groups (bounding/persons.py). `by` names the columns of groups, and `groups` lists the groups if
-    their names are public; otherwise names are chosen privately, for `selection_share` of ε and δ. Every group has all
+    `person` names the column of people, and limits each person to `privacy.pairs_per_person` pairs in
+    `groups_per_person` groups (bounding/persons.py). `by` names the columns of groups. `groups` lists the groups if
+    their names are public; otherwise names are chosen privately, for `selection_share` of ε and δ. Every group gets all
     the rest (bounding/groups.py); ε and δ of a group's release are those of the whole table.
 
-    The result prints as a table. A single number has `value`, `low` and `high`; `result["FR"]` is that of a group
-    (`Outcome`). `ledger` records what is spent before a value appears. A `Question`, which `ss.question` makes from the
-    same arguments, replaces the statistic, the privacy and all other arguments of the question.
+    The result prints as a table. A single number has `value`, `low` and `high`; `result["FR"]` is the release of a
+    group (`Outcome`). `ledger` records what is spent before a value appears. A `Question`, which `ss.question` makes
+    from the same arguments, replaces the statistic, the privacy and all other arguments of the question.
 
     Raises:
         DataError: the data cannot be read, or a row is invalid; it names file, row and column.

@@ -27,8 +27,8 @@ Result = TypeVar("Result")
 
 
 class LocalSource:
-    """A `Source` of anything that `opened` opens. Data that are read more than once but can be read only once are
-    stored first.
+    """A `Source` of anything that `opened` opens. Data that can be read only once, but must be read again, are stored
+    first.
     """
 
     def __init__(self, duckdb: DuckDB, question: Question, data: object, progress: Progress | None = None) -> None:
@@ -40,14 +40,14 @@ class LocalSource:
             source = source.kept(duckdb, columns, question.on_bad)
         self._source = source
         if isinstance(source, Table) and question.reads_again and question.on_bad == "error":
-            # SQL works on these rows before this process sees them: they are looked through first.
+            # SQL works on these rows before this process sees them, so they are checked first.
             bad = source.first_bad(columns, question.largest)
             if bad is not None:
                 raise bad
 
     @cached_property
     def _query(self) -> str:
-        """The pairs as SQL, people bounded."""
+        """The pairs as SQL, with people bounded."""
         question, table = self._question, self._table
         query = table.query(question.columns, "skip" if question.reads_again else question.on_bad)
         if question.privacy.unit == "key":

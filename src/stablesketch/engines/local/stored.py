@@ -1,7 +1,7 @@
 """Sketches as values: `collect` returns a table of stored collectors, `merge` adds up such a table for one release.
 
-The bytes are those of Spark's `sketch_by` and `sketch`. As with every collector, the secret prevents a second release
-of a table (secret/spending.py): whatever rows are merged, on whatever machine, there is one secret, and the first
+The bytes are the same as from Spark's `sketch_by` and `sketch`. As with every collector, the secret prevents a second
+release of a table (secret/spending.py): whatever rows are merged, on any machine, there is one secret, and the first
 release spends it, in memory, in its file and in the ledger.
 """
 
@@ -58,14 +58,13 @@ def collect(
 
     Store it in Parquet or in a database, and merge any of its rows later (`ss.merge`), with those of other days or
     machines under the same plan and secret, for one release. Without `by` it has one row. Collectors are as sensitive
-    as the data: keep them, and the secret, where the data were.
+    as the data: keep them, and the secret, where the data are kept.
 
     All are under the same secret, which has one release: the days of a week, say, added up. With `separate`, each is
     under `secret.child(name)`, and groups are released side by side with `release_all`; the name of a group with
-    several columns is the JSON of its list. Name the shard after the data ("2026-11-15"): then data that come twice are
-    refused when they are merged, even if they were collected by other columns `by`. Without a name it gets a random
-    one. People are not bounded here: a person must have at most the plan's `pairs_per_person` pairs in everything that
-    is merged.
+    several columns is the JSON of its list. Name the shard after the data ("2026-11-15"): merging the same data twice
+    is then refused, even if they were collected with other columns `by`. Without a name it gets a random one. People
+    are not bounded here: a person must have at most the plan's `pairs_per_person` pairs in everything that is merged.
 
     Raises:
         DataError: the data cannot be read, or a row is invalid; it names file, row and column.
@@ -102,7 +101,7 @@ def collect(
             for name, collector in groups.met():
                 if name in states:
                     collector.merge(Collector.from_bytes(states[name], own(name)))
-                # Everything is one shard, as if there had been no turns.
+                # Everything becomes one shard, as if there had been only one turn.
                 collector.rename(of_group(whole, columns.by, name))
                 states[name] = collector.to_bytes()
 
@@ -114,7 +113,7 @@ def collect(
 
 
 class _Counted:
-    """Batches, and how many rows those had that were taken."""
+    """Batches, and the number of rows in those taken so far."""
 
     def __init__(self, batches: Iterator[Any]) -> None:
         self._batches, self.rows = batches, 0
@@ -128,7 +127,7 @@ class _Counted:
 def merge(data: object, *, secret: Secret | None = None, column: str = COLUMN) -> Collector:
     """The stored collectors of a column, added up: one collector, to be released once.
 
-    `data` is the result of `ss.collect` or a part of it: a pyarrow table or reader, a pandas or polars frame, a DuckDB
+    `data` is the result of `ss.collect` or part of it: a pyarrow table or reader, a pandas or polars frame, a DuckDB
     relation over any database, or the path of a Parquet file. All rows must have the same plan and the same secret, and
     every shard counts once.
 
@@ -156,13 +155,12 @@ def merge(data: object, *, secret: Secret | None = None, column: str = COLUMN) -
 
 
 _MADE = (
-    "Make one once and keep its file: made = ss.Secret.generate(); made.save('s.key'). Later on pass "
-    "ss.Secret.load('s.key')"
+    "Create one and keep its file: made = ss.Secret.generate(); made.save('s.key'). Later pass ss.Secret.load('s.key')"
 )
 
 
 def checked_secret(secret: object, way_out: str = _MADE) -> Secret:
-    """The secret. Anything else is refused: what is stored is useless without a secret that is kept."""
+    """The secret. Anything else is refused: stored collectors are useless without a secret that is kept."""
     if isinstance(secret, Secret):
         return secret
     raise ArgumentTypeError("secret", None if secret is None else type(secret), "must be a Secret", way_out)
@@ -189,7 +187,7 @@ def _blobs(data: Any, column: str) -> Iterator[bytes]:
 
 
 def _opened(pa: Any, data: Any) -> tuple[Any, Any]:
-    """Schema and batches."""
+    """The schema and the batches."""
     if isinstance(data, str | os.PathLike):
         try:
             file = need("pyarrow.parquet").ParquetFile(data)

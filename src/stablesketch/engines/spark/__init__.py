@@ -1,1 +1,1 @@
-"""Spark: workers fold Arrow batches into collectors, states of kilobytes travel and merge, the driver releases."""
+"""Spark: workers fold Arrow batches into collectors, states of some kilobytes are merged, and the driver releases."""

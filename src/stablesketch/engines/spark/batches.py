@@ -1,11 +1,11 @@
-"""How Spark hands rows to Python: settings of the session, while one of our jobs runs.
+"""How Spark hands rows to Python: session settings while one of our jobs runs.
 
-After every row Spark (4.3) asks how many bytes the batch has, which takes longer than writing the row; unless the limit
-is the largest integer, which means none. The number of rows bounds a batch too, and was the only bound before there was
-a limit of bytes. So the limit of bytes is lifted, and if all columns have a fixed width, batches are larger.
+After every row Spark (4.3) computes the size of the batch in bytes, which takes longer than writing the row, unless the
+limit is the largest integer, which means none. The number of rows also bounds a batch, and was the only bound before
+Spark had a byte limit. The byte limit is therefore lifted, and if all columns have a fixed width, batches are larger.
 
-Small partitions: Spark makes a worker collect garbage after every task, which takes longer than a small task itself,
-because it looks through everything that was ever imported. `keep_imports` takes that out of its sight.
+Small partitions: Spark makes a worker collect garbage after every task. That takes longer than a small task itself,
+because the collector searches everything that was ever imported. `keep_imports` excludes imports from the search.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def large_batches(frame: Any, names: tuple[str, ...]) -> Iterator[None]:
     if fixed and 0 < rows < _MANY:
         wanted[_ROWS] = str(_MANY)
     before = {name: configuration.get(name, None) for name in wanted}
-    refused = need("pyspark.errors", "spark").PySparkException  # where users may not change settings, it is just slower
+    refused = need("pyspark.errors", "spark").PySparkException  # if users may not change settings, it is only slower
     with suppress(refused):
         for name, value in wanted.items():
             configuration.set(name, value)
@@ -55,6 +55,6 @@ def large_batches(frame: Any, names: tuple[str, ...]) -> Iterator[None]:
 def keep_imports() -> None:
     """In a worker, once: objects that exist at its first task stay, and are no longer searched for garbage.
 
-    The garbage collector is not asked whether that was done: it would count everything it keeps, for every task.
+    Do not ask the garbage collector whether this was done: it would count everything it keeps, for every task.
     """
     gc.freeze()

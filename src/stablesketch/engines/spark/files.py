@@ -1,4 +1,4 @@
-"""Files and queries, read by Spark, for those who do not write code: `stablesketch release --engine spark`."""
+"""Files and queries read by Spark, for people who do not write code: `stablesketch release --engine spark`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 VARIABLE = "STABLESKETCH_SECRET"  # where workers find a secret that cannot be broadcast to them
 
-# Folders like country=007 are text, as on one machine; and a file that cannot be read is not left out.
+# Folders like country=007 are text, as on one machine, and an unreadable file is an error, not left out.
 _SETTINGS = {
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
     "spark.sql.files.ignoreCorruptFiles": "false",
@@ -48,12 +48,12 @@ def run_files(
     label: str = "",
     progress: Progress | None = None,
 ) -> Outcome:
-    """Answers a question about files, or a Spark query, on the Spark at `master`.
+    """Answers a question about files or a query, on the Spark cluster at `master`.
 
     Files are Parquet, CSV, TSV, JSON lines or plain lines, read as on one machine; folders of them too.
 
-    `master` is the master of Spark (local[4], spark://host:7077, yarn), or sc://host for Spark Connect; then the
-    workers, and this process, find a secret in the environment variable STABLESKETCH_SECRET.
+    `master` is the Spark master (local[4], spark://host:7077, yarn), or sc://host for Spark Connect. With Spark
+    Connect, the workers and this process find a secret in the environment variable STABLESKETCH_SECRET.
     """
     if progress is not None:
         progress.begin("starting Spark", None)
@@ -65,7 +65,7 @@ def run_files(
 
 @contextlib.contextmanager
 def _session(master: str) -> Iterator[Any]:
-    """A session, stopped at the end; but if Spark already runs in this process, a session beside its others."""
+    """A session, stopped at the end. If Spark already runs in this process, an additional session."""
     sessions = need("pyspark.sql", "spark").SparkSession
     builder = sessions.builder.appName("stablesketch")
     running = None
@@ -133,7 +133,7 @@ def _frame(spark: Any, files: Sequence[str] | None, question: Question) -> DataF
 
 
 def _listed(spark: Any, files: Sequence[str]) -> list[str]:
-    """Every file that paths, patterns and folders stand for, in order, each once. Spark does not list empty ones."""
+    """Every file that paths, patterns and folders match, in order, each once. Spark does not list empty files."""
     found = sorted(row[0] for row in spark.read.format("binaryFile").load(list(files)).select("path").collect())
     if not found:
         raise DataError(", ".join(files), "there are no files, or all are empty", "Check the path")
@@ -149,7 +149,7 @@ def _listed(spark: Any, files: Sequence[str]) -> list[str]:
 
 
 def _above_folders(paths: Sequence[str]) -> str | None:
-    """The folder above folders like country=FR, if all files are in such folders: they are columns here too."""
+    """The parent of folders like country=FR, if all files are in such folders: these are columns here too."""
     above = set()
     for path in paths:
         folders = path.split("/")[:-1]
@@ -178,7 +178,7 @@ def _typed(source: str, read: Callable[[], Result]) -> Result:
 
 @contextlib.contextmanager
 def _damaged_files_named() -> Iterator[None]:
-    """Names a file in the error if it turned out to be damaged, or gone, while workers read it."""
+    """Names the file in the error if workers find that it is damaged or no longer exists."""
     try:
         yield
     except Exception as error:

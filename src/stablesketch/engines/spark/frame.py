@@ -1,4 +1,4 @@
-"""The pairs of a DataFrame: columns named and checked, bad rows found; by the DataFrame API alone."""
+"""The pairs of a DataFrame: names and checks columns and finds invalid rows, with the DataFrame API alone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ...reading.value_text import digits
 from ...release.question import Question
 from ...wording import arg, either
 
-DataFrame = Any  # of pyspark.sql, classic or of Spark Connect: neither is imported for its type alone
+DataFrame = Any  # from pyspark.sql, classic or Spark Connect: neither is imported just for its type
 
 NAME = "the DataFrame"
 _TYPES = {
@@ -36,14 +36,14 @@ _CAST = Cast(
     'df.withColumn({0}, functions.round({0}).cast("bigint"))',
 )
 _ROW_BITS = 33  # of monotonically_increasing_id: the partition, then the row within it
-_MALFORMED = -1  # instead of the number of a `BadRow`
+_MALFORMED = -1  # in place of the number of a `BadRow`
 
 
 @dataclass(frozen=True)
 class TextFrame:
-    """Cells of text files, all as text: `frame` has the column `spelled` for each one that is read.
+    """Cells of text files, all as text: `frame` has the column `spelled` for each column that is read.
 
-    A malformed line is a row without cells, with what is `wrong`, and whether that is `fatal`: then it cannot be
+    A malformed line is a row without cells. Its column `wrong` says what is wrong, and `fatal` whether it cannot be
     skipped. `located` is the same with the `file` of each row, the byte at which its block `start`s, and the `line`
     there.
     """
@@ -60,7 +60,7 @@ class Pairs:
     def __init__(
         self, frame: DataFrame | TextFrame, columns: Columns, largest: int | None, *, skip: bool, checked: bool = False
     ) -> None:
-        """`checked` says that invalid rows are found before anything else is done with the pairs."""
+        """`checked`: invalid rows are found before anything else is done with the pairs."""
         text = frame if isinstance(frame, TextFrame) else None
         read: DataFrame = frame if text is None else text.frame
         if not hasattr(read, "mapInArrow"):
@@ -81,11 +81,11 @@ class Pairs:
         self._marks = marks
         self._raw = self._marked(read)
         value_kind = kinds.get(columns.value) if columns.value is not None else None
-        # Text that nobody has looked at goes to the workers as it is written: they are strict.
+        # Unchecked text goes to the workers as written: they are strict.
         as_it_is = value_kind == "bigint" if text is None else not (skip or checked)
         self._value = "v" if as_it_is else f"try_cast({'v' if text is None else digits('v')} as bigint) as v"
-        # Fewer bytes are faster to hand to a collector, which refuses the null that is left of what does not fit. It is
-        # then found in the source as what it is: a value above the promised one.
+        # Fewer bytes are faster to hand to a collector. A value that does not fit becomes null, which the collector
+        # refuses; the row is then found in the source, as a value above the promised maximum.
         short = text is None and largest is not None and largest < 2**31
         self._handed = "try_cast(v as int) as v" if short and value_kind != "int" else self._value
         ours = Columns(
@@ -95,7 +95,7 @@ class Pairs:
             None if columns.person is None else "u",
             columns.zeros,
         )
-        # A value above the promised one is reported, never skipped.
+        # A value above the promised maximum is reported, never skipped.
         every, skipped = (bad_rows(ours, text=text is not None, largest=most) for most in (largest, None))
         self._skipped = skipped if skip else []
         self._bad = [one for one in every if one not in self._skipped]
@@ -103,7 +103,7 @@ class Pairs:
         self._zero = is_zero(ours, text=text is not None).replace('"', "`") if absent else ""
 
     def _marked(self, frame: DataFrame) -> DataFrame:
-        """The columns as they are in the source, since a cast could overflow before the row was looked at."""
+        """The columns as they are in the source, because a cast could overflow before the row is checked."""
         column = self._functions.col
         spelled = {} if self._text is None else self._text.spelled
         columns = [column(back_quoted(spelled.get(name, name))).alias(mark) for name, mark in self._marks]
@@ -112,12 +112,12 @@ class Pairs:
 
     @property
     def every(self) -> DataFrame:
-        """All rows, or only the valid ones if the others are skipped; for a collector."""
+        """All rows, or only the valid ones if invalid rows are skipped, for a collector."""
         return self._rows(self._handed)
 
     @property
     def whole_values(self) -> DataFrame:
-        """The rows of `every` for Spark itself, which bounds people and adds up keys: with whole values."""
+        """The rows of `every` with whole-number values, for Spark itself, which bounds people and adds up keys."""
         return self._rows(self._value)
 
     def _rows(self, value: str) -> DataFrame:
@@ -174,42 +174,42 @@ class Pairs:
 
     @staticmethod
     def of(frame: DataFrame | TextFrame, question: Question) -> Pairs:
-        """The pairs that a question is about."""
+        """The pairs of a question."""
         return Pairs(
             frame, question.columns, question.largest, skip=question.on_bad == "skip", checked=question.reads_again
         )
 
 
 def is_remote(frame: DataFrame) -> bool:
-    """Whether the DataFrame is one of Spark Connect, which has no broadcasts."""
+    """Whether the DataFrame belongs to Spark Connect, which has no broadcasts."""
     return type(frame).__module__.startswith("pyspark.sql.connect")
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Silences PySpark's warning about new versions of pandas, which comes even where pandas is not used."""
+    """Silences PySpark's warning about new versions of pandas, which appears even if pandas is not used."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
         yield
 
 
 def shown_path(path: str) -> str:
-    """A file as people name it: where it is on this machine, without file://."""
+    """A file as people name it: on this machine, without file://."""
     return "/" + path.removeprefix("file:").lstrip("/") if path.startswith("file:") else path
 
 
 def _type(kind: str) -> str:
-    """The type as reading/columns.py calls it. A collated text stays what it is: equal values may differ in bits."""
+    """The type as reading/columns.py calls it. Collated text keeps its name: equal values may differ in bits."""
     if kind.startswith(("varchar(", "char(")):
         return "VARCHAR"
     return _TYPES.get(kind, kind.upper())
 
 
 def back_quoted(name: str) -> str:
-    """A name in the SQL of Spark."""
+    """A name in Spark's SQL."""
     return "`" + name.replace("`", "``") + "`"
 
 
 def _condition(bad: BadRow) -> str:
-    """The condition in the SQL of Spark; the names in it are ours, and null counts as not bad."""
+    """The condition in Spark's SQL. The names in it are ours, and null counts as valid."""
     return f"coalesce({bad.condition.replace(chr(34), '`')}, false)"

@@ -1,4 +1,4 @@
-"""Runs a recipe on a DataFrame: map, merge in a tree, and raise the errors of workers where the user is."""
+"""Runs a recipe on a DataFrame: map, merge in a tree, and raise workers' errors where the user sees them."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def checked_reference(secret: object) -> SecretFrom:
 
 
 def fresh_secret(frame: DataFrame, given: SecretFrom | None) -> tuple[TheSecret, Callable[[], None]]:
-    """A secret for one release: derived from the one referred to and 128 random bits, so that it is never used twice.
+    """A secret for one release: derived from the given one and 128 random bits, so that it is never used twice.
 
-    Without a reference a fresh secret is broadcast. The second result destroys the broadcast.
+    Without a reference, a fresh secret is broadcast. The second result destroys the broadcast.
     """
     once = secrets.token_hex(16)
     if given is not None:
@@ -42,19 +42,19 @@ def fresh_secret(frame: DataFrame, given: SecretFrom | None) -> tuple[TheSecret,
 
 
 def sent(work: Callable[..., Any], secret: Secret) -> Callable[..., Any]:
-    """`work` itself, after a look through the bytes that are sent for it."""
+    """`work` itself, after searching the bytes that will be sent for it."""
     check_absent(secret, _pickled(work))
     return work
 
 
 def _pickled(what: object) -> bytes:
-    """As Spark sends it."""
+    """The bytes as Spark sends them."""
     return bytes(need("pyspark.serializers", "spark").CloudPickleSerializer().dumps(what))
 
 
 def merged_states(states: DataFrame, by: str, recipe: Recipe, secret: Secret) -> DataFrame:
     """One merged state for each value of `by`."""
-    # A function, not a method: Spark counts its arguments, `self` among them, and takes two for (key, table).
+    # A function, not a method: Spark counts its arguments, including `self`, and reads two as (key, table).
     merge = sent(lambda table: recipe.merge(table), secret)
     with quiet():
         return states.groupBy(by).applyInArrow(merge, MERGED)
@@ -63,11 +63,11 @@ def merged_states(states: DataFrame, by: str, recipe: Recipe, secret: Secret) ->
 def collected(pairs: Pairs, frame: DataFrame, recipe: Recipe, whole: Collector) -> int:
     """Merges the states of all partitions into `whole`; returns how many pairs they have.
 
-    In a tree of two levels: partition i is in bucket b = ⌊√i⌋, so bucket b has the 2b + 1 partitions from b² to
-    (b + 1)² - 1. Of P partitions there are ⌈√P⌉ buckets of less than 2√P each: neither the worker that merges a bucket
-    nor the driver, which merges the buckets, has more than some 2√P states. That is 2,000 of a million partitions,
-    15 MB at the usual size, so a third level, which would be a second shuffle for small jobs too, is worth nothing.
-    The number of partitions need not be known in advance: without RDDs it could not be.
+    This is a tree of two levels: partition i is in bucket b = ⌊√i⌋, so bucket b has the 2b + 1 partitions from b² to
+    (b + 1)² - 1. P partitions make ⌈√P⌉ buckets of less than 2√P each, so neither a worker that merges a bucket nor the
+    driver, which merges the buckets, has more than about 2√P states. For a million partitions that is 2,000 states,
+    15 MB at the usual size. A third level would gain nothing, and would cost small jobs a second shuffle. The number of
+    partitions need not be known in advance: without RDDs it could not be.
     """
     secret = whole.secret
     with quiet():
@@ -94,14 +94,14 @@ def digits(pairs: Pairs, frame: DataFrame, recipe: Recipe) -> list[int]:
 
 
 def raise_failures(pairs: Pairs | None, failures: Iterator[str | None]) -> None:
-    """Raises the errors of workers. An invalid row is looked up, and named as on one machine."""
+    """Raises the errors of workers. An invalid row is found again, and named as on one machine."""
     found = next((text for text in failures if text is not None), None)
     if found is None:
         return
     error = failure.from_text(found)
     if pairs is None or not isinstance(error, ArgumentError):
         raise error
-    # Found again by Spark itself; if it cannot be, the rows are not the same each time they are read.
+    # Spark finds the row again. If it cannot, the rows differ each time they are read.
     located: StablesketchError | None = pairs.first_bad()
     raise located or DataError(
         pairs.name, str(error), "Correct the input, or cache it if it differs each time it is read"

@@ -1,14 +1,14 @@
 """Turns one line of text into the cells of a row, as `reading/files.py` does with the same file on one machine.
 
-There DuckDB reads CSV and JSON; here workers see lines, in no particular order. Lines that both would read alike are
-read; others, and those that only their neighbours could decide, are refused with a message. A test compares the two on
+There DuckDB reads CSV and JSON; here workers see lines, in no particular order. Lines that both read in the same way
+are read. Others, and those that depend on the lines around them, are refused with a message. A test compares the two on
 thousands of odd lines.
 
-- **Quotes** follow RFC 4180, and within an unquoted cell that does not begin with one a quote is a character. A quoted
-  cell must end on its line: one that runs on makes its first line end within quotes, so it is always noticed.
-- A line that cannot become a row is *malformed*. If rows may be skipped, a line with a wrong number of cells, or with
+- **Quotes** follow RFC 4180. In an unquoted cell, a quote after the first character is an ordinary character. A quoted
+  cell must end on its line: one that continues makes its first line end within quotes, so it is always noticed.
+- A line that cannot become a row is *malformed*. If rows may be skipped, a line with the wrong number of cells, or with
   bytes that are not UTF-8, is skipped: it was one row, and no other is lost with it. A line with wrong quotes, line
-  ends or JSON is not skipped: what follows could be a part of it, and would be counted as if it were a row.
+  ends or JSON is not skipped: what follows could be part of it, and would be counted as if it were a row.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _WHOLE = re.compile(r"-?[1-9][0-9]*|0")
 
 
 class Malformed(Exception):
-    """A malformed line; and whether it may be skipped."""
+    """A malformed line, and whether it may be skipped."""
 
     def __init__(self, problem: str, *, skipped: bool = False) -> None:
         super().__init__(problem)
@@ -52,10 +52,10 @@ def csv_reader(wanted: Sequence[int], count: int, delimiter: str) -> Callable[[s
         if not line and count > 1:
             return None
         cells: list[str] = line.split(delimiter) if '"' not in line else _quoted(line, delimiter)
-        if len(cells) == count + 1 and not cells[-1]:  # ended by a delimiter, as some programs do
+        if len(cells) == count + 1 and not cells[-1]:  # some programs end lines with a delimiter
             cells.pop()
         if len(cells) != count:
-            # More than one delimiter at the end is read by some.
+            # Some readers accept more than one delimiter at the end.
             raise Malformed(f"expected {count} fields, got {len(cells)}", skipped=any(cells[count:] or [1]))
         return [cells[i] or None for i in wanted]
 
@@ -69,7 +69,7 @@ def line_reader(line: str) -> Cells:
 
 
 def json_reader(wanted: Sequence[str]) -> Callable[[str], Cells | None]:
-    """Reads these fields of an object: text as it is, whole numbers and truth values as they are written."""
+    """Reads these fields of an object: text as it is, whole numbers and truth values as written."""
     names = frozenset(wanted)
 
     def fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -98,7 +98,7 @@ def json_reader(wanted: Sequence[str]) -> Callable[[str], Cells | None]:
 
 
 def json_field(found: dict[str, Any], name: str) -> Any:
-    """What an object has under a name, which may lead into objects (reading/json_fields.py); None for nothing."""
+    """What an object has under a name, which may be a path into objects (reading/json_fields.py); None if nothing."""
     if "." not in name or found.get(name) is not None:
         return found.get(name)
     inner: Any = found
@@ -134,13 +134,13 @@ def _json_cell(name: str, found: Any) -> str | None:
 
 
 def _check_returns(line: str) -> None:
-    """The end of the line is gone, \\n or \\r\\n. Another \\r may end a line or be a part of it."""
+    """Refuses a \\r within a line, which may end it or be part of it. The line end, \\n or \\r\\n, is gone already."""
     if "\r" in line:
         raise Malformed("carriage return within a line: end lines with \\n or \\r\\n")
 
 
 def _quoted(line: str, delimiter: str) -> list[str]:
-    """The cells of a line with quotes in it."""
+    """The cells of a line that contains quotes."""
     quoted, plain = _cell_patterns(delimiter)
     cells: list[str] = []
     place = 0

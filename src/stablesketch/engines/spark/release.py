@@ -1,4 +1,4 @@
-"""`release`: from a DataFrame of Spark to one private number, or a DataFrame of them, one for each group."""
+"""`release`: from a Spark DataFrame to one private number, or to a DataFrame with one for each group."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ def release(
     label: str = "",
     **what: Unpack[WhatOfColumns],
 ) -> Release | DataFrame:
-    """One private number from a DataFrame; with `by` a DataFrame of them, one row for each group.
+    """One private number from a DataFrame; with `by`, a DataFrame with one row for each group.
 
-    Everything but `df`, `secret` and `open_groups` is as in `stablesketch.release`. Workers read Arrow batches and
-    return states of kilobytes. No row is shuffled unless there is a `person` column: then the rows of a person must
-    meet on one worker.
+    Everything except `df`, `secret` and `open_groups` is as in `stablesketch.release`. Workers read Arrow batches and
+    return states of some kilobytes. No row is shuffled unless there is a `person` column: the rows of a person must
+    then come together on one worker.
 
-    Each release has a secret of its own. By default it is fresh, and reaches the workers as a broadcast, which is
-    destroyed at the end. Spark Connect has no broadcasts: pass `secret`, a reference that workers and driver can
-    follow. The secret it leads to is never used itself: each release derives its own from it and from 128 random bits,
-    so one reference serves any number of releases.
+    Each release has its own secret. By default it is fresh, and reaches the workers as a broadcast, which is destroyed
+    at the end. Spark Connect has no broadcasts: pass `secret`, a reference that workers and driver can follow. The
+    secret it leads to is never used itself: each release derives its own from it and from 128 random bits, so one
+    reference serves any number of releases.
 
-    A worker keeps at most about `open_groups` groups in memory, some 350 KiB each at the usual size. If it meets more,
+    A worker keeps at most about `open_groups` groups in memory, some 350 KiB each at the usual size. If it finds more,
     it sends off their states and starts again, which is correct but slow: docs/scale.md.
 
     Raises:
@@ -87,7 +87,7 @@ def run_frame(
 
 
 def as_frame(spark: object, question: Question, outcome: Outcome) -> DataFrame:
-    """The releases of groups as a DataFrame: the columns of groups, then value, low, high and what they cost."""
+    """The releases of groups as a DataFrame: the group columns, then value, low, high and the cost."""
     fields = {
         "value": "double",
         "low": "double",

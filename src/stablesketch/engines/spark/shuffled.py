@@ -1,4 +1,4 @@
-"""Rows of one person, or of one key, meet on one worker: people are bounded there, and keys added up."""
+"""Brings the rows of one person, or of one key, together on one worker, to bound people or add up keys there."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from ...sketch.columns import MAX_WEIGHT
 
 
 def bounded(rows: Any, kept: Callable[[Iterator[Any]], Iterator[Any]]) -> Any:
-    """The rows of a DataFrame that `kept` keeps. For that the rows of a person must meet, and those of them that are
-    alike must follow each other: they are shuffled and sorted.
+    """The rows of a DataFrame that `kept` keeps. The rows of a person must come together, with identical rows adjacent,
+    so they are shuffled and sorted.
     """
     others = [name for name in rows.columns if name != "u"]
     together = rows.repartition("u").sortWithinPartitions("u", *others)
@@ -20,10 +20,10 @@ def bounded(rows: Any, kept: Callable[[Iterator[Any]], Iterator[Any]]) -> Any:
 
 
 def added_up(rows: Any, columns: Columns, largest: int | None, source: str) -> Any:
-    """The pairs of a DataFrame (k0, ..., v, g0, ...) added up by key; why: bounding/whole_keys.py."""
+    """The pairs of a DataFrame (k0, ..., v, g0, ...) added up by key. bounding/whole_keys.py says why."""
     functions = need("pyspark.sql.functions", "spark")
     keys, groups = columns.key_marks, columns.group_marks
-    # In decimals, which do not overflow.
+    # As decimals, which do not overflow.
     one = functions.col("v").cast("decimal(20,0)") if columns.value is not None else functions.lit(1)
     totals = rows.groupBy(*keys, *groups).agg(functions.sum(one).alias("v"))
     if largest is not None:

@@ -1,4 +1,4 @@
-"""Collectors that are stored as binary columns: `sketch_by` makes them, `merged` adds them up, to be released once."""
+"""Collectors stored as binary columns: `sketch_by` makes them, `merged` adds them up, to be released once."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def sketch(
 ) -> Collector:
     """A collector of the whole DataFrame: the same, to the last bit, as if one machine had read the rows.
 
-    It is the shard named `shard` of whatever it is merged into. Name it after the data ("2026-11-15"): then data that
-    come twice are refused. Without a name it gets a random one.
+    `shard` is its name wherever it is merged. Name it after the data ("2026-11-15"): merging the same data twice is
+    then refused. Without a name it gets a random one.
     """
     pairs, recipe = _asked(df, plan, key, value, None, secret, shard, clip, on_bad)
     whole = plan.open(recipe.secret.find(), recipe.shard)
-    whole.rename(f"{recipe.shard}/all")  # until all are in
+    whole.rename(f"{recipe.shard}/all")  # until all are merged
     with large_batches(df, pairs.columns.names):
         job.collected(pairs, pairs.every, recipe, whole)
     whole.rename(recipe.shard)
@@ -57,15 +57,16 @@ def sketch_by(
     clip: bool = False,
     on_bad: OnBad = "error",
 ) -> DataFrame:
-    """A collector for each group: a DataFrame of the columns `by`, as text, and `collector`, binary.
+    """A collector for each group: a DataFrame with the columns `by`, as text, and `collector`, binary.
 
     All are under the same secret, so that any of them can be merged and released together, once: the days of a week,
-    say. With `separate`, each is under `secret.child(name)`: then collectors of the same group merge, and groups are
-    released side by side with `release_all`. The name of a group with several columns is the JSON of its list.
+    say. With `separate`, each is under `secret.child(name)`: collectors of the same group can then be merged, and
+    groups are released side by side with `release_all`. The name of a group with several columns is the JSON of its
+    list.
 
-    Collectors are as sensitive as the data: keep them, and the secret, where the data were. Each is the shard `shard` +
-    "/" + the JSON object of its columns `by`, as those of `ss.collect` are. The job runs at once, so that an invalid
-    row raises an error here, and its result is persisted; unpersist it when it is stored.
+    Collectors are as sensitive as the data: keep them, and the secret, where the data are kept. Each is named `shard` +
+    "/" + the JSON object of its columns `by`, as with `ss.collect`. The job runs at once, so that an invalid row raises
+    an error here, and its result is persisted; unpersist it once it is stored.
     """
     pairs, recipe = _asked(df, plan, key, value, by, secret, shard, clip, on_bad, separate=separate)
     recipe = replace(recipe, open_groups=checked_open(open_groups))
@@ -79,7 +80,7 @@ def sketch_by(
         raise
     names = functions.from_json(functions.col("name"), "array<string>")
     columns = [names[i].alias(name) for i, name in enumerate(pairs.columns.by)]
-    # A lost partition is computed again; if that fails, it must not be as if the group had not been there.
+    # A lost partition is computed again. If that fails, it must not look as if the group had never existed.
     state = functions.when(functions.col("failure").isNull(), functions.col("state")).otherwise(
         functions.raise_error(functions.col("failure"))
     )

@@ -1,4 +1,4 @@
-"""A DataFrame as a `Source`: what a release asks of data, asked of a cluster."""
+"""A DataFrame as a `Source`: what a release asks of data, answered by a cluster."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FEW = 1 << 12  # groups whose states the driver takes all at once
 
 
 class SparkSource:
-    """A `Source`. Use it in a `with` block, at whose end the broadcast secret is destroyed."""
+    """A `Source`. Use it in a `with` block: at its end, the broadcast secret is destroyed."""
 
     countable = True
 
@@ -48,7 +48,7 @@ class SparkSource:
             self._recipe = Recipe(
                 reference, len(columns.key), columns.by, clip=question.clips, open_groups=checked_open(open_groups)
             )
-            # A malformed line is not skipped if what follows it could be a part of it.
+            # A malformed line is not skipped if what follows could be part of it.
             if question.reads_again and (text or question.on_bad == "error"):
                 bad = self._pairs.first_bad()
                 if bad is not None:
@@ -100,7 +100,7 @@ class SparkSource:
         return whole, job.collected(self._pairs, self._without_person(), recipe, whole)
 
     def collected_groups(self, plan: Plan, names: Sequence[Name]) -> Iterator[Collector]:
-        """The collectors of these groups. Their states are ready, and without failure, before it returns."""
+        """The collectors of these groups. Before it returns, their states are ready and free of failures."""
         if not names:
             return iter(())
         recipe = replace(self._recipe, plan=plan.to_json(), names=tuple(names))
@@ -119,7 +119,7 @@ class SparkSource:
         return self._in_order(plan, names, ordered)
 
     def _in_order(self, plan: Plan, names: Sequence[Name], rows: Iterator[object]) -> Iterator[Collector]:
-        """The groups in order. One without pairs has no row, and an empty collector."""
+        """The groups in order. A group without pairs has no row, and gets an empty collector."""
         row = next(rows, None)
         for code, name in enumerate(names):
             own = group_secret(self.secret, name)

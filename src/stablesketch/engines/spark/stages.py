@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ...release.source import Progress
 
-_SECONDS = 0.3  # between two looks
+_SECONDS = 0.3  # between two updates
 _WORDS = "running on Spark"
 
 
 @contextmanager
 def stages_shown(session: Any, progress: Progress | None) -> Iterator[Progress | None]:
-    """A progress that shows what Spark does, until other work is shown by it.
+    """A progress that shows what Spark does, until it is used to show other work.
 
-    Spark Connect does not report its progress, so there only the words are shown.
+    Spark Connect does not report its progress, so only the words are shown there.
     """
     if progress is None:
         yield None
@@ -48,7 +48,7 @@ class _Shown:
         self._progress.advance(steps)
 
     def stop(self) -> None:
-        """Stops looking."""
+        """Stops updating."""
         self._stopped.set()
         if self._thread.is_alive():
             self._thread.join()
@@ -57,7 +57,7 @@ class _Shown:
         current, done = None, 0
         with suppress(Exception):  # Spark may stop while it is asked, and nothing depends on the answer
             while not self._stopped.wait(_SECONDS):
-                # Of several stages the first is what the others wait for.
+                # If there are several stages, the others wait for the first.
                 stage = next(iter(sorted(self._tracker.getActiveStageIds())), None)
                 found = None if stage is None else self._tracker.getStageInfo(stage)
                 if found is None:

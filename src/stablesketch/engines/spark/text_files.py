@@ -1,10 +1,10 @@
-"""CSV, JSON lines and plain lines on a cluster: Spark reads lines, workers make cells of them (`line_formats.py`).
+"""CSV, JSON lines and plain lines on a cluster: Spark reads lines, workers split them into cells (`line_formats.py`).
 
-Spark's own readers of CSV and JSON are not used: their rules for null, quotes, numbers and skipped lines differ from
-those on one machine, and a key that is read differently is another key. As there, all cells are text.
+Spark's own CSV and JSON readers are not used: their rules for null, quotes, numbers and skipped lines differ from those
+on one machine, and a key that is read differently is another key. As on one machine, all cells are text.
 
-Lines come with a hash of their file, and the place where their block begins. So a worker knows the first line of each
-file, which may be a header, and which line is the n-th of its block.
+Lines come with a hash of their file, and the position where their block begins. A worker therefore knows the first line
+of each file, which may be a header, and the number of each line in its block.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .batches import keep_imports
 from .frame import DataFrame, TextFrame, back_quoted, quiet
 from .line_formats import Cells, Malformed, csv_reader, decoded, json_field, json_reader, line_reader
 
-_SAMPLE = 1000  # lines of JSON that are looked at for the names of fields
+_SAMPLE = 1000  # lines of JSON that are searched for field names
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,8 @@ class Lines:
 
     kind: Format
     names: tuple[str, ...]  # of the cells of a line
-    wanted: tuple[str, ...]  # of those, the ones that are read
-    folders: int = 0  # columns that come with the line, from the names of folders
+    wanted: tuple[str, ...]  # those of them that are read
+    folders: int = 0  # columns that come with the line, from folder names
     header: bool = False
     delimiter: str = ","
     located: bool = False  # whether rows say where they are from
@@ -61,7 +61,7 @@ class Lines:
         yield from map(_Block(self).rows, batches)
 
     def reader(self) -> Callable[[str], Cells | None]:
-        """Of one line."""
+        """A reader of one line."""
         if self.kind == "json":
             return json_reader(self.wanted)
         if self.kind == "lines":
@@ -71,7 +71,7 @@ class Lines:
 
 @dataclass
 class _Rows:
-    """What was made of a batch so far."""
+    """The rows made from a batch so far."""
 
     places: list[int] = field(default_factory=list)  # in the batch
     cells: list[Cells] = field(default_factory=list)
@@ -81,12 +81,12 @@ class _Rows:
 
 
 class _Block:
-    """The lines of one block of a file after the other."""
+    """The lines of a file, one block after the other."""
 
     def __init__(self, how: Lines) -> None:
         self._how, self._read = how, how.reader()
         self._none = [None] * len(how.wanted)
-        self._mixed = how.kind == "json"  # there any end of a line will do
+        self._mixed = how.kind == "json"  # JSON accepts any line end
         self._where: tuple[int, int] | None = None
         self._line = 0
         self._returns = self._last = False
@@ -96,7 +96,7 @@ class _Block:
         return self._one_by_one(batch) if plain is None else plain
 
     def _plain(self, batch: Any) -> Any:
-        """As `rows`, for CSV that goes on without quotes, a column at a time instead of a line: many times faster."""
+        """Like `rows`, for CSV without quotes: by column instead of by line, which is many times faster."""
         pa, compute = need("pyarrow", "spark"), need("pyarrow.compute", "spark")
         how, count, lines = self._how, len(self._how.names), batch.column(0)
         if how.kind not in ("csv", "tsv") or how.located or self._returns or self._where is None:
@@ -152,7 +152,7 @@ class _Block:
         return self._batch(batch, made)
 
     def _cells(self, line: str | bytes) -> Cells | None:
-        if 4 * len(line) >= LONGEST_LINE and len(_bytes(line)) >= LONGEST_LINE:  # as pipes and DuckDB have it
+        if 4 * len(line) >= LONGEST_LINE and len(_bytes(line)) >= LONGEST_LINE:  # as for pipes and DuckDB
             raise Malformed(f"the line is longer than {LONGEST_LINE:,} bytes, the maximum")
         text = line if isinstance(line, str) else decoded(line)
         if not self._mixed:
@@ -209,7 +209,7 @@ def _is_header(line: str, how: Lines) -> bool:
 
 
 def text_frame(name: str, read: DataFrame, kind: Format, how: Input, columns: Columns) -> TextFrame:
-    """The cells that are asked for, of `read`: what Spark's reader of text gives, and columns from names of folders."""
+    """The requested cells of `read`: the result of Spark's text reader, with columns from folder names."""
     functions = need("pyspark.sql.functions", "spark")
     folders = [one for one in read.columns if one != "value"]
     path = functions.col("_metadata.file_path")
@@ -242,19 +242,19 @@ def text_frame(name: str, read: DataFrame, kind: Format, how: Input, columns: Co
 def _names(
     name: str, lines: DataFrame, kind: Format, header: bool, delimiter: str, asked: Sequence[str]
 ) -> tuple[str, ...]:
-    """The columns: of the header of any file, since all have the same; of the first objects."""
+    """The columns: from the header of any file, because all have the same; for JSON, from the first objects."""
     if kind == "lines":
         return ("line",)
     if kind == "json":
         return _json_names(name, lines, asked)
-    # Rows of a block stay in their order, and this is the first of one that begins a file. Workers look at all others.
+    # Rows of a block keep their order, and this is the first row of a block that begins a file. Workers check the rest.
     found = lines.where("start = 0").select("value").limit(1).collect()
     first = _header(found[0][0].removesuffix("\r") if found else "", delimiter, name)
     return tuple(column_names(first, name, header=header))
 
 
 def _json_names(name: str, lines: DataFrame, asked: Sequence[str]) -> tuple[str, ...]:
-    """The names in the first lines, as far as they can be read, and those that are `asked` for and lead into objects.
+    """The names in the first lines, as far as they can be read, and those in `asked` that are paths into objects.
 
     Workers find unreadable lines again and report them.
     """

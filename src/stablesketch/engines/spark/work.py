@@ -1,8 +1,8 @@
 """What workers run: Arrow batches into collectors, states into fewer states. Nothing here imports Spark's driver.
 
-A worker returns one state for each partition (for groups, one for each group it met), named by the partition, whatever
-the attempt. Spark keeps the rows of one attempt of each task, so retried, speculative and killed attempts count
-nothing; and if a partition came twice after all, merging would refuse its second shard.
+A worker returns one state for each partition (or one for each group it found), named after the partition, whatever the
+attempt. Spark keeps the rows of one attempt of each task, so retried, speculative and killed attempts do not count. If
+a partition arrived twice after all, merging would refuse its second shard.
 """
 
 from __future__ import annotations
@@ -35,14 +35,12 @@ STATES = "bucket int, name string, state binary, pairs bigint, failure string"
 MERGED = "name string, state binary, pairs bigint, failure string"
 DIGITS = "counts array<bigint>, failure string"
 
-OPEN_GROUPS = 1 << 11  # collectors that a worker keeps open, before it gives away their states and opens others
+OPEN_GROUPS = 1 << 11  # collectors that a worker keeps open before it sends off their states and opens others
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """Everything that workers need to know about a job. It is pickled into the plan of the query: nothing in it is
-    secret.
-    """
+    """Everything that workers need to know about a job. It is pickled into the query plan: nothing in it is secret."""
 
     secret: TheSecret
     keys: int
@@ -51,7 +49,7 @@ class Recipe:
     clip: bool = False
     shard: str = ""
     names: tuple[Name, ...] | None = None
-    each: bool = False  # every group under a secret of its own
+    each: bool = False  # whether every group has its own secret
     bounding: Bounding | None = None
     open_groups: int = OPEN_GROUPS
 
@@ -61,7 +59,7 @@ class Recipe:
         try:
             own = self.secret.find()
         except StablesketchError as error:
-            # There is no row to report it in. Raised without its frames, which may be logged with their content.
+            # There is no row to report it in. Raised without its frames, whose content may be logged.
             raise error.with_traceback(None) from None
         yield from kept_rows(batches, self.bounding, own)
 
@@ -85,7 +83,7 @@ class Recipe:
             yield _failed(error)
 
     def collect_groups(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Pairs with groups → a state for each group that was met, or an error."""
+        """Pairs with groups → a state for each group found, or an error."""
         try:
             secret, plan, part = self.secret.find(), Plan.from_json(self.plan), _partition()
             turn, more, rest = 0, True, iter(batches)
@@ -115,7 +113,7 @@ class Recipe:
         return MetGroups(plan, len(self.by), opened, alike=not self.each)
 
     def merge(self, table: Any) -> Any:
-        """States of a bucket, or of a group → one state. A partition that came twice is refused."""
+        """States of a bucket, or of a group → one state. A partition that arrives twice is refused."""
         name = table.column("name")[0].as_py()
         wrong = [text for text in table.column("failure").to_pylist() if text is not None]
         if wrong:
@@ -126,7 +124,7 @@ class Recipe:
             whole = Collector.from_bytes(next(blobs), secret)
             for blob in blobs:
                 whole.merge(Collector.from_bytes(blob, secret))
-            if self.names is None and name != "null":  # all parts of the group are in
+            if self.names is None and name != "null":  # all parts of the group are merged
                 whole.rename(of_group(self.shard, self.by, json.loads(name)))
             return _merged(name, whole.to_bytes(), sum(table.column("pairs").to_pylist()), None)
         except StablesketchError as error:
@@ -152,10 +150,10 @@ def checked_open(groups: object) -> int:
 
 
 def _partition() -> int:
-    """The number of this worker's partition; and gives the worker as many threads as the task has cores."""
+    """The number of this worker's partition. Also limits the worker to as many threads as the task has cores."""
     keep_imports()
     context = need("pyspark", "spark").TaskContext.get()
-    limit_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))  # which Spark sets to that
+    limit_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))  # Spark sets it to the cores of the task
     return int(context.partitionId())
 
 
