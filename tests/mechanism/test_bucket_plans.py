@@ -139,7 +139,7 @@ def test_plans_in_buckets_are_read_back_and_checked() -> None:
         (ss.Moment(0.5), {"entries_per_key": 16, "mechanism": "exact"}, "no buckets"),
         (ss.Moment(0.5), {"entries_per_key": 16, "mechanism": "bare"}, "no buckets"),
         (ss.Moment(0.5), {"entries_per_key": 64, "size": 50}, "must be at most the size, 50"),
-        (ss.Moment(0.5), {"entries_per_key": [64]}, "must be a single number unless there is a size for each"),
+        (ss.Moment(0.5), {"entries_per_key": [64]}, "must be a single number unless each measurement has its own size"),
         (ss.Profile([0.25, 0.5]), {"entries_per_key": [64], "size": [640, 640, 0]}, "3 parts"),
         (ss.Moment(0.5), {"size": 2**22 + 64}, "4,194,304"),
         (ss.Moment(2.0), {"size": 20_000}, "must be at most 10,000 for"),

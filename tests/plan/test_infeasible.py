@@ -127,7 +127,7 @@ WRONG: dict[str, tuple[dict[str, object], type[Exception], str]] = {
         "error cannot be used together with size=",
     ),
     "error zero and size": ({"error": 0, "size": 50}, VALUE, "error cannot be used together with size="),
-    "size and memory": ({"size": 50, "memory": "4K"}, VALUE, "either decides the size"),
+    "size and memory": ({"size": 50, "memory": "4K"}, VALUE, "each of them decides the size"),
     "error zero": ({"error": 0.0}, VALUE, "error must be between 0 and 1"),
     "error one": ({"error": 1.0}, VALUE, "error must"),
     "error percent": ({"error": 5}, VALUE, "error must be between 0 and 1"),

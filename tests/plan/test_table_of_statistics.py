@@ -158,7 +158,7 @@ def test_the_error_and_the_comparison(statistic: Statistic, privacy: ss.Privacy,
 
 def test_exact_statistics_say_from_which_length_on_they_are_good() -> None:
     hill = rows(ss.plan(ss.Hill(0.5), ANY, mechanism="exact"))
-    assert re.fullmatch(r"less than 4% in streams of more than [\d,]+ pairs, even if all are of one key", hill["error"])
+    assert re.fullmatch(r"less than 4% in streams of more than [\d,]+ pairs, even if all have one key", hill["error"])
     entropy = rows(ss.plan(ss.Shannon(), ANY, mechanism="exact"))
     assert re.fullmatch(r"less than 0.04 nats in streams of more than [\d,]+ pairs", entropy["error"])
     assert entropy["noise"] == "b grows with the logarithm of the total"
@@ -192,15 +192,15 @@ def test_no_stream_is_long_enough_for_no_error() -> None:
 # --- entries that are private by themselves ---
 
 BARE_ROWS = ss.Privacy(1.0, 1e-6, pairs=100_000, relation="replace")
-NOTHING = "where every moment is equal to its floor: nothing is guaranteed about the stream"
+NOTHING = "if every moment equals its floor: nothing is promised about the stream"
 BARE: list[tuple[Statistic, ss.Privacy, str, str]] = [
     (ss.Renyi(0.5), ANY, NOTHING, "times as accurate, if all keys may be held in memory"),
     (ss.Hill(0.5), ANY, f"% {NOTHING}", "if all keys"),
     (ss.Hill(0.5), BARE_ROWS, "% at Hill number of order 0.5 = 1", "if all keys"),
-    (ss.Hill(1), BARE_ROWS, "20.6% of any stream", "times as accurate, if all keys"),
-    (ss.Profile([0.5, 1]), BARE_ROWS, "% at most, where every moment is the least there can be", "times as accurate"),
+    (ss.Hill(1), BARE_ROWS, "20.6% for any stream", "times as accurate, if all keys"),
+    (ss.Profile([0.5, 1]), BARE_ROWS, "%, reached if every moment is the least possible", "times as accurate"),
     (ss.Shannon(), BARE_ROWS, "0.206 absolute", "times as accurate, if all keys"),
-    (ss.Atkinson(0.5), PEOPLE, " absolute, where everybody has the least", "if all keys"),
+    (ss.Atkinson(0.5), PEOPLE, " absolute, if everyone has the minimum", "if all keys"),
 ]
 
 

@@ -1,4 +1,4 @@
-"""Plans: from what is asked to a mechanism that reaches it, before any data are seen."""
+"""Plans: from the question to a mechanism that answers it, before any data are seen."""
 
 from .asked import Asked, MechanismName
 from .phantoms import Phantoms

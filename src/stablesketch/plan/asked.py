@@ -19,21 +19,21 @@ if TYPE_CHECKING:
 
 MechanismName = Literal["sketch", "exact", "bare"]
 
-LEAST_SIZE = 5  # with fewer entries the estimate errs by over 10% more than predicted, with two without bound
-LARGEST_SIZE = 10_000  # of entries that one key touches: up to here the certified curve is tested
-LARGEST_IN_ALL = 1 << 22  # of entries in buckets
+LEAST_SIZE = 5  # with fewer entries the error exceeds the prediction by over 10%; with two it is unbounded
+LARGEST_SIZE = 10_000  # entries that one key may touch: the certified curve is tested up to here
+LARGEST_IN_ALL = 1 << 22  # entries in all buckets together
 USUAL_MEMORY = 256 * 1024
-HEADER_BYTES = 600  # the plan, the shards and the frame of a stored collector, about
-_TABLE_MEMORY, _LEAST_SHARE = 64 << 20, 4 << 10  # bytes stored: of all groups of a table, and of one at the least
+HEADER_BYTES = 600  # approximate size of the plan, the shards and the frame of a stored collector
+_TABLE_MEMORY, _LEAST_SHARE = 64 << 20, 4 << 10  # bytes stored: for all groups of a table, and at least for each
 _SOME_GROUPS = 1 << 10
-_MOST_DIGITS = 15  # of a number of bytes
-_MOST_MEASUREMENTS = 64  # that sizes are given for, one by one
+_MOST_DIGITS = 15  # in a number of bytes
+_MOST_MEASUREMENTS = 64  # that can have individual sizes
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """If the question is about one of several measurements: the statistic they serve, how many share its memory, and
-    whether no error was asked for, so that it need not be reached.
+    """One of several measurements: the statistic they serve, how many measurements share its memory, and whether the
+    caller left the error free, so that no target need be reached.
     """
 
     of: Statistic | None = None
@@ -43,11 +43,12 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Asked:
-    """A statistic, what is protected, and one of `error`, `size` and `memory` (in bytes) at most.
+    """A statistic, what is protected, and at most one of `error`, `size` and `memory` (in bytes).
 
-    `size` and `entries_per_key` are tuples if a statistic is computed from several measurements and each has its own; 0
-    for those that have none. `expected` is the value to be expected, `deletes` whether there may be deletes, `sampling`
-    the rate at which pairs are kept. `usual_memory` is the default memory: less for each group of a table.
+    `size` and `entries_per_key` are tuples if the statistic is computed from several measurements and each has its own
+    size; a measurement without one has 0. `expected` is the expected value, `deletes` says whether deletes are allowed,
+    and `sampling` is the rate at which pairs are kept. `usual_memory` is the default memory; each group of a table has
+    less.
     """
 
     statistic: Statistic
@@ -66,27 +67,27 @@ class Asked:
 
     @property
     def exact(self) -> bool:
-        """Whether every key is to be held: then nothing has a size."""
+        """Whether every key is held, so that nothing has a size."""
         return self.mechanism == "exact"
 
     @property
     def bare(self) -> bool:
-        """Whether entries are to be private without added noise, by what is promised of the stream."""
+        """Whether entries are private without added noise, given promises about the stream."""
         return self.mechanism == "bare"
 
     @property
     def sized(self) -> bool:
-        """Whether an error, a size or a memory is asked for."""
+        """Whether the caller asked for an error, a size or a memory."""
         return (self.error, self.size, self.memory) != (None, None, None)
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """The size of every measurement, if they were given one by one; otherwise none."""
+        """The size of every measurement, if the caller gave one for each; otherwise empty."""
         return self.size if isinstance(self.size, tuple) else ()
 
     @property
     def each_per_key(self) -> tuple[int, ...]:
-        """The number of entries a key touches in every measurement, like `sizes`."""
+        """The number of entries that a key touches in each measurement; empty where `sizes` is."""
         return self.entries_per_key if isinstance(self.entries_per_key, tuple) else ()
 
     @property
@@ -97,27 +98,27 @@ class Asked:
 
     @property
     def one_per_key(self) -> int | None:
-        """The number of entries a key touches in a single measurement."""
+        """The number of entries that a key touches in a single measurement."""
         assert not isinstance(self.entries_per_key, tuple)
         return self.entries_per_key
 
     def with_size(self, size: int, per_key: int = 0) -> Asked:
-        """What is asked, with one size, of one measurement; what has no size is asked for none."""
+        """The same question for one measurement with this size, or without a size if it is 0."""
         free = replace(self, error=None, memory=None, memory_as_given=None)
         return replace(free, size=size or None, entries_per_key=per_key or None)
 
     def like(self, plan: Plan) -> Asked:
-        """What is asked, with the sizes decided as in this plan; the exact mechanism has none."""
+        """The same question with the sizes of this plan; the exact mechanism has none."""
         if self.exact:
             return self
         free = replace(self, error=None, memory=None, memory_as_given=None, usual_memory=USUAL_MEMORY)
         return replace(free, size=plan.sizes, entries_per_key=plan.per_key)
 
     def in_table(self, groups: int | None) -> Asked:
-        """What is asked of each of so many groups: they share 64 MB, if no size is given. Of private names nobody knows
-        how many there are, and a thousand are assumed.
+        """The question for each of this many groups. Without a given size they share 64 MiB. The number of groups is
+        unknown if their names are private; a thousand are then assumed.
 
-        While pairs are read the sketches take about ten times as much.
+        While pairs are read, the sketches take about ten times as much memory.
         """
         if self.exact or self.bare or self.sized:
             return self
@@ -130,11 +131,11 @@ class Asked:
 
     @property
     def free_error(self) -> bool:
-        """Whether no error was asked for, so that the one aimed at need not be reached."""
+        """Whether the caller asked for no error, so that the default need not be reached."""
         return self.error is None or self.measurement.usual
 
     def size_within(self, bytes_each: float, fewest: int = LEAST_SIZE) -> int:
-        """The size asked for, or as many entries of this many bytes as fit into the memory: at least `fewest`."""
+        """The given size, or the number of entries of this many bytes that fit into the memory: at least `fewest`."""
         if self.one_size is not None:
             return self.one_size
         assert self.memory is not None
@@ -148,7 +149,7 @@ class Asked:
         return min(fits, LARGEST_SIZE)
 
     def no_buckets(self) -> None:
-        """Refuses buckets, and more entries than one bucket may have, for measurements that cannot have buckets."""
+        """Refuses buckets, and more entries than one bucket can hold, for measurements without buckets."""
         if self.one_size is not None and self.one_size > LARGEST_SIZE:
             raise ArgumentError(
                 "size", self.size, f"must be at most {LARGEST_SIZE:,} for {self.statistic}",
@@ -163,7 +164,7 @@ class Asked:
             )  # fmt: skip
 
     def changed(self, **changes: Any) -> Asked:
-        """What is asked, with other arguments, of `plan` or of `Privacy`, checked.
+        """The same question with other arguments of `plan` or `Privacy`, checked.
 
         A new `error`, `size` or `memory` replaces the previous one and `entries_per_key`; another `mechanism` replaces
         all four, because they may not apply to it.
@@ -183,7 +184,7 @@ class Asked:
         return replace(made, usual_memory=self.usual_memory)
 
     def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON: what was asked for and nothing else."""
+        """Only what the caller asked for, ready for JSON."""
         content: dict[str, Any] = {"statistic": self.statistic.to_dict(), "privacy": self.privacy.to_dict()}
         usual = {"mechanism": "", "deletes": False, "usual_memory": USUAL_MEMORY}
         for name in (*_GIVEN, "usual_memory"):
@@ -239,7 +240,7 @@ def asked(
             value,
             f"cannot be used together with {arg(second)}",
             f"Leave out {arg(first)} or {arg(second)}",
-            because="either decides the size",
+            because="each of them decides the size",
         )
     if not isinstance(deletes, bool):
         raise ArgumentTypeError("deletes", deletes, "must be True or False", "Pass True to allow deletes")
@@ -271,12 +272,12 @@ def asked(
                 f"len({name})",
                 len(given_one_by_one),
                 "must be the number of measurements of the statistic",
-                "Pass one for each",
+                "Pass one number for each measurement",
             )
     if each and not several:
         raise ArgumentError(
-            "entries_per_key", entries_per_key, "must be a single number unless there is a size for each",
-            "Pass one number, or as many sizes",
+            "entries_per_key", entries_per_key, "must be a single number unless each measurement has its own size",
+            "Pass one number, or one size for each measurement",
         )  # fmt: skip
     sizes_given: int | tuple[int, ...] | None = None
     if size is not None:
@@ -367,7 +368,7 @@ def _memory(memory: str | int) -> int:
         count = int(digits) * scale
     if count >= 10**_MOST_DIGITS:
         raise ArgumentError(
-            "memory", shortened(memory), "must be at most what a machine can have", 'Pass "1M", for example'
+            "memory", shortened(memory), "must be a size that a machine can have", 'Pass "1M", for example'
         )
     if count < 1024:
         raise ArgumentError("memory", memory, "must be at least 1K", 'Pass "4K" or more')

@@ -1,4 +1,4 @@
-"""Whether the noise drowns any answer, in a stream such as people have: from the plan alone."""
+"""Whether the noise drowns the answer in a typical stream: computed from the plan alone."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ if TYPE_CHECKING:
     from .mechanism import Mechanism
     from .plan import Plan
 
-_PAIRS, _KEYS = 10**5, 10**3  # of a stream, where nobody says how long it is
-_MOST_NOISE = 0.5  # of the value: twice that, which is what an interval of 95% takes, is all of it
+_PAIRS, _KEYS = 10**5, 10**3  # of the example, if the length of the stream is not public
+_MOST_NOISE = 0.5  # of the value: a 95% interval reaches twice as far, which is the whole value
 
 
 def drowned(plan: Plan, way: Mechanism) -> str:
-    """That no useful answer can be expected, with an example; empty where one can, or where the error has the noise in
-    it and says so itself.
+    """Says, with an example, that no useful answer can be expected. Empty if one can, or if the plan's error already
+    includes the noise.
 
-    The example has as many pairs as are promised, else 100,000; 1,000 keys, equally common; and values half way from 1
-    to the largest, by their digits: few are as large as the largest that may be.
+    The example has as many pairs as are promised, otherwise 100,000; 1,000 equally common keys; and values halfway
+    between 1 and the maximum on a logarithmic scale, because few values reach the maximum.
     """
     if not plan.statistic.relative or way.includes_noise(plan):
         return ""

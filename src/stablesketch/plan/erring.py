@@ -18,25 +18,27 @@ class Erring:
     """Methods take plans that the mechanism serves."""
 
     def noise_scale(self, plan: Plan) -> float:
-        """b, the scale of the Laplace noise on what is measured: F_p, its norm above order 1, a total, a number of
-        keys. 0 where there is none, or where it depends on the length of the stream."""
+        """b, the scale of the Laplace noise on what is measured: F_p, its norm for orders above 1, a total, or a number
+        of keys. 0 if there is no noise, or if the scale depends on the length of the stream."""
         return plan.noise
 
     def noise_deviation(self, plan: Plan) -> float:
-        """The standard deviation of that noise: sqrt(2) b, less where noise of few integers is drawn."""
+        """The standard deviation of that noise: sqrt(2) b, or less where the noise takes only a few integers."""
         return math.sqrt(2.0) * self.noise_scale(plan)
 
     def exponent(self, plan: Plan) -> float:
-        """k: what is measured is the k-th root of the statistic, which errs by k times as much."""
+        """k, if what is measured is the k-th root of the statistic. The statistic's relative error is k times as
+        large."""
         return 1.0
 
     def includes_noise(self, plan: Plan) -> bool:
-        """Whether the error of the plan has that of its noise in it: a value is expected."""
+        """Whether the error of the plan includes its noise: it does if a value is expected."""
         return plan.expected > 0.0
 
     def noise_at(self, plan: Plan, pairs: float, keys: float | None = None) -> float:
-        """What the noise adds to the error in a stream of so many pairs, to first order, where the error does not have
-        it in it: relative to the value of so many keys, all equally common; left out, to the least there can be."""
+        """What the noise adds to the error in a stream of this many pairs, to first order; 0 if the plan's error
+        already includes it. Relative to the value of this many equally common keys; without `keys`, to the least
+        possible value."""
         if self.includes_noise(plan):
             return 0.0
         ends = (1.0, pairs) if keys is None else (min(keys, pairs),)  # of all keys, F_p is least at one of them
@@ -58,15 +60,16 @@ class Erring:
         return math.sqrt(max(plan.error**2 - self.noise_at_value(plan, plan.expected) ** 2, 0.0))
 
     def worst_error(self, plan: Plan) -> float:
-        """The error if one key holds everything: more where entries lie in buckets."""
+        """The error if one key holds everything: larger if entries are in buckets."""
         return plan.error
 
     def pairs_for_noise_below(self, plan: Plan, error: float, keys: float | None = None) -> float:
-        """The number of pairs from which on the noise adds less than `error`, in the unit of the statistic; in streams
-        of so many keys, or whatever the keys.
+        """The number of pairs above which the noise adds less than `error`, in the unit of the statistic: in streams of
+        this many keys, or for any keys.
 
-        Only noise that is not in `plan.error` counts, and all of it for exact plans. Noise on the number of keys is
-        left out: many pairs may be of few keys. Infinite if no stream is long enough, 0 if there is no such noise.
+        Only noise that `plan.error` does not include counts; for exact plans, all of it. Noise on the number of keys is
+        left out, because many pairs can share few keys. Infinite if no stream is long enough, 0 if there is no such
+        noise.
         """
         if self.noise_at(plan, _MOST_PAIRS, keys) > error:
             return math.inf
@@ -79,12 +82,12 @@ class Erring:
         return math.exp(high)
 
     def noise_decides_below(self, plan: Plan) -> float:
-        """The number of pairs below which the noise can add more than the sketch errs by.
+        """The number of pairs below which the noise can add more than the error of the sketch.
 
-        The sketch errs by the root of V Σ F_b^2 over the buckets, and F_b is at least n_b^p for p < 1 if n_b pairs are
-        in it. With n pairs in all the sum is least if all are of one key (p <= 1/2), or if every bucket has one key and
-        equally many pairs (p >= 1/2). Without buckets the error is the same everywhere, and the noise counts the most
-        where the value is least: all of one key for p < 1, each of its own for p > 1.
+        The error of the sketch is the root of V Σ F_b^2 over the buckets, and F_b is at least n_b^p for p < 1 if bucket
+        b has n_b pairs. With n pairs in all, the sum is least if all are on one key (p <= 1/2), or if every bucket has
+        one key and equally many pairs (p >= 1/2). Without buckets the error is the same everywhere, and the noise
+        matters most where the value is least: all pairs on one key for p < 1, each on its own key for p > 1.
         """
         buckets = [(float(part.buckets), plan.error) for part in plan.measurements if part.buckets > 1]
         ends = [(1.0, self.worst_error(plan)), *buckets, (math.inf, plan.error)]

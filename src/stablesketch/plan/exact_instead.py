@@ -1,5 +1,5 @@
-"""Whether the exact mechanism would be the better choice: from the plan alone, so that it reveals nothing about the
-data.
+"""Whether the exact mechanism would be the better choice. Computed from the plan alone, so it reveals nothing about
+the data.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from ..wording import arg
 from .mechanism import mechanism_of, needs_promise
 from .plan import Plan
 
-_EXAMPLES = (10**6, 10**9)  # pairs, where nobody says how many there are
+_EXAMPLES = (10**6, 10**9)  # pairs, if their number is not public
 _WORTH_SAYING = 2.0
 
 
@@ -26,9 +26,10 @@ def exact_instead(plan: Plan) -> str:
 def in_an_example(plan: Plan, exactly: str = "the exact mechanism") -> str:
     """How many times as accurate it would be, as part of a sentence; empty if less than twice.
 
-    At the value that is expected; else in a stream of the promised length, or of a million pairs, or of a billion where
-    noise drowns a million, at both ends: one key holds everything, or all keys differ. There the value is least and
-    greatest, or the reverse, and so is what the noise adds, which is all that the exact mechanism errs by.
+    Compares the errors at the expected value. Without one, it takes a stream of the promised length, or of a million
+    pairs, or of a billion where noise drowns a million, in both extreme cases: one key holds everything, or all keys
+    differ. One of them has the least value and the other the greatest, so they bound what the noise adds, which is the
+    whole error of the exact mechanism.
     """
     if mechanism_of(plan).exact or not plan.size:
         return ""
@@ -36,13 +37,13 @@ def in_an_example(plan: Plan, exactly: str = "the exact mechanism") -> str:
         times = _ratio(plan.error, plan.exact_error)
         at = f"at {plan.statistic} = {about(plan.expected)}"
         return f"{at} {exactly} would be {_times(times)}" if times >= _WORTH_SAYING else ""
-    if needs_promise(plan):  # its error is that at a floor, whatever the length
+    if needs_promise(plan):  # its error is the one at a floor, for any length
         return ""
-    if plan.asked.expected is not None:  # of a part: no length says the rest
+    if plan.asked.expected is not None:  # of a part: the length does not determine the rest
         plan = plan.again(expected=None, same_size=True)
     try:
         exact = plan.again(mechanism="exact")
-    except StablesketchError:  # there is none that reaches this
+    except StablesketchError:  # no exact plan reaches this
         return ""
     unit = plan.privacy.unit
     for pairs in (plan.privacy.pairs,) if plan.privacy.pairs else _EXAMPLES:

@@ -1,4 +1,4 @@
-"""Words common to all plans: what is protected, numbers, errors."""
+"""Texts shared by all plans: what is protected, numbers, errors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 NOTHING_USEFUL = "over 100%: nothing useful can be predicted"
-"""Said of a relative error that is larger than the value itself."""
+"""Shown for a relative error that is larger than the value itself."""
 
 
 def change(privacy: Privacy, *, person: bool = False) -> str:
@@ -36,19 +36,19 @@ def change(privacy: Privacy, *, person: bool = False) -> str:
 
 
 def values(privacy: Privacy) -> str:
-    """The maximum of values, if they vary."""
+    """The largest value allowed, if values vary."""
     if privacy.max_value == 1:
         return ""
     return f", {'totals' if privacy.unit == 'key' else 'values'} up to {privacy.max_value:,}"
 
 
 def amount(value: float) -> str:
-    """Three digits, or all before the point: 1.87, 0.0125, 3,000."""
+    """Three significant digits, or all digits before the point: 1.87, 0.0125, 3,000."""
     return f"{value:,.0f}" if value >= 1_000.0 else f"{value:.3g}"
 
 
 def rounded_up(value: float) -> float:
-    """To two digits, of a whole number."""
+    """A whole number, rounded up to two significant digits."""
     digits = 10.0 ** max(math.floor(math.log10(value)) - 1, 0)
     return math.ceil(value / digits) * digits
 
@@ -70,5 +70,5 @@ def both_errors(plan: Plan, whole: str = "") -> str:
 
 
 def shown_error(error: float, plan: Plan, most: str = " at most, at each order") -> str:
-    """An error in the unit of the statistic; for several numbers that of the worst, which it says."""
+    """An error in the unit of the statistic. For a statistic of several numbers it is the worst error, and says so."""
     return f"{plan.statistic.error_in_words(error)}{most if plan.statistic.several else ''}"

@@ -1,7 +1,7 @@
-"""`Mechanism`: the interface of every way to measure, and the registry in which they are found.
+"""`Mechanism`: the interface of every way to measure, and the registry that finds one.
 
-A mechanism serves some statistics under one of the three names that a user may ask for. It is one object in one file of
-mechanism/, and has everything that depends on how something is measured: its state, its cost, and its description. No
+A mechanism serves some statistics under one of the three names that a user can ask for. It is one object in one file of
+mechanism/, and holds everything that depends on how something is measured: its state, its cost and its description. No
 other code asks which mechanism it has.
 """
 
@@ -29,41 +29,41 @@ _HELD = "if all keys may be held in memory"
 
 
 class Mechanism(Erring, ABC):
-    """A way to measure. Its methods take plans that it serves; how much it errs by: erring.py."""
+    """A way to measure. Its methods take plans that it serves. Its error: erring.py."""
 
     state: ClassVar[type[State]]
-    """Takes pairs for a plan under a secret, merges, travels as bytes, and releases."""
+    """Takes pairs for a plan under a secret, merges, converts to bytes, and releases."""
     name: ClassVar[MechanismName]
-    """As its plans call it."""
+    """The name that its plans use."""
     computes: ClassVar[bool] = False
-    """Whether it computes from what others measure."""
+    """Whether it computes its value from other measurements."""
     in_buckets: ClassVar[bool] = False
-    """Whether entries may lie in buckets."""
+    """Whether entries can be in buckets."""
     samples: ClassVar[bool] = False
-    """Whether it measures a sample of the pairs, and not all of them."""
+    """Whether it measures a sample of the pairs instead of all of them."""
     guesses: ClassVar[bool] = False
-    """Whether an error can be aimed at only where a value is expected."""
+    """Whether it needs an expected value before it can aim at an error."""
     bare: ClassVar[bool] = False
-    """Whether entries are private by themselves, by what is promised of the stream, which is held to it."""
+    """Whether its entries are private by themselves, given promises about the stream. The release checks these."""
     exact: ClassVar[bool] = False
-    """Whether the noise is all that it errs by."""
+    """Whether its only error is the noise."""
     pure: ClassVar[bool] = False
-    """Whether it is ε-private, so that δ says nothing of it."""
+    """Whether it is ε-private, so that δ does not apply to it."""
     counter: ClassVar[bool] = False
-    """Whether one number is all that is held."""
+    """Whether its state is a single number."""
     by_length: ClassVar[bool] = False
-    """Whether noise and error depend on the length of the stream, and not on the value."""
+    """Whether noise and error depend on the length of the stream instead of the value."""
     monotone: ClassVar[bool] = True
-    """Whether a pair more never lowers what is measured: then phantom keys, a floor, can hide it, and bare entries take
-    no promise of the number of pairs."""
+    """Whether one more pair never lowers what is measured. If so, phantom keys (a floor) can hide the pair, and bare
+    entries need no promise about the number of pairs."""
     folds: ClassVar[bool] = True
-    """Whether pairs are best added up by key before they are counted: where that saves time, and a pair has no coin."""
+    """Whether to add up pairs by key before they are counted: if that saves time and pairs are not sampled."""
     fewest: ClassVar[int] = 1
-    """Entries, at least."""
+    """The minimum number of entries."""
     largest: ClassVar[int] = LARGEST_SIZE
-    """Entries, at most, if they are not in buckets."""
+    """The maximum number of entries without buckets."""
     entries_named: ClassVar[tuple[str, str]] = ("entry", "entries")
-    """One, and several."""
+    """The singular and the plural."""
 
     @abstractmethod
     def serves(self, statistic: Statistic, name: str) -> bool:
@@ -71,7 +71,7 @@ class Mechanism(Erring, ABC):
 
     @abstractmethod
     def plan(self, asked: Asked) -> Plan:
-        """The plan that answers the question; its sizes are those of one measurement, unless it computes."""
+        """The plan that answers the question. Its sizes are those of one measurement, unless the mechanism computes."""
 
     def check(self, plan: Plan) -> None:
         """Raises a BlobError for an invalid plan."""
@@ -82,13 +82,13 @@ class Mechanism(Erring, ABC):
             raise self.odd_claim(plan)
 
     def check_size(self, plan: Plan, least: int, most: int) -> None:
-        """Checks the size before memory is allocated. Buckets have equally many entries, and an even number of them,
-        because the kernels make them two at a time.
+        """Checks the size before memory is allocated. All buckets have the same, even number of entries, because the
+        kernels make two entries at a time.
         """
         if not least <= plan.size <= most:
             raise BlobError(
-                f"a plan of {plan.statistic} has size {plan.size}, above the maximum of {most:,} entries. "
-                "Make the plan again with ss.plan."
+                f"a plan of {plan.statistic} must have between {least:,} and {most:,} entries, got {plan.size:,}: "
+                "invalid plan. Make the plan again with ss.plan."
             )
         each, left = divmod(plan.size, plan.buckets)
         even = left == 0 and each % 2 == 0 and 6 <= each <= LARGEST_SIZE
@@ -100,8 +100,8 @@ class Mechanism(Erring, ABC):
 
     @staticmethod
     def odd_noise(plan: Plan) -> BlobError:
-        """The error about an estimate without noise, on too coarse a grid or cut to nothing; or about noise where there
-        is none.
+        """The error for an estimate that has no noise, too coarse a grid or a cap of 0, or for noise where there must
+        be none.
         """
         return BlobError(
             f"a plan of {plan.statistic} with mechanism {plan.mechanism!r} has noise = {plan.noise:g}, step = "
@@ -110,30 +110,30 @@ class Mechanism(Erring, ABC):
 
     @staticmethod
     def odd_claim(plan: Plan) -> BlobError:
-        """The error about an ε or δ below the true cost."""
+        """The error for an ε or δ below the true cost."""
         return BlobError(
             f"a plan of {plan.statistic} claims less than it spends: invalid plan. Make it again with ss.plan."
         )
 
     @abstractmethod
     def cost(self, plan: Plan) -> Charge:
-        """The charge of a release to a ledger: computed anew from what it does, whatever the plan claims.
+        """What a ledger charges for a release: computed from what the release does, not from what the plan claims.
 
         For the plan of a group (`privacy.groups` above 1) it is the charge of the whole table, once:
         bounding/groups.py.
         """
 
     def claimed_curve(self, plan: Plan, share: float = 1.0) -> Callable[[float], float]:
-        """The claimed δ(ε): by the composed losses of all measurements. What is computed from them reveals no more.
-        With a `share` below 1, what could be claimed if neighbours differed by that much less.
+        """The claimed δ(ε), from the composed losses of all measurements. What is computed from them reveals no more.
+        With a `share` below 1, the curve for neighbours whose difference is scaled by that share.
         """
         charge = self.cost(plan)
         laws = (charge if share == 1.0 else charge.scaled(share)).laws(plan.privacy.relation)
         return lambda epsilon: min(1.0, max(law.delta(epsilon) for law in laws))
 
     def shared_by_neighbours(self, plan: Plan) -> tuple[int, int]:
-        """How many pairs the neighbours have in common that are the easiest to tell apart, all on one key if they may
-        be, and which total at least: those that are promised in either."""
+        """The number of pairs that the two most distinguishable neighbours share (all on one key where that is
+        allowed), and their minimum total. Both follow from what is promised about each neighbour."""
         replaced = plan.privacy.pairs_per_person if plan.privacy.relation == "replace" else 0
         return max(plan.privacy.pairs - replaced, 0), max(plan.privacy.total - replaced, 0)
 
@@ -144,11 +144,11 @@ class Mechanism(Erring, ABC):
         return plan.mechanism
 
     def measured(self, plan: Plan) -> str:
-        """The name of what the noise is added to and compared with."""
+        """The name of the quantity that the noise is added to and compared with."""
         return str(plan.statistic)
 
     def on_measured(self, plan: Plan) -> str:
-        """What the noise is added to, in words, where that is not the statistic itself."""
+        """What the noise is added to, in words, if that is not the statistic itself."""
         return f" on {self.measured(plan)}" if self.exponent(plan) != 1.0 else ""
 
     def entries(self, plan: Plan) -> str:
@@ -180,21 +180,21 @@ class Mechanism(Erring, ABC):
         return f"{self.held(plan)}, noise {', '.join(noise)}"
 
     def error_in_words(self, plan: Plan) -> str:
-        """The error of the sketch, and what the noise adds; together if a value is expected."""
+        """The error of the sketch and what the noise adds; as one number if a value is expected."""
         if self.includes_noise(plan):
             return f"{both_errors(plan)}{self.expected_in_words(plan)}{'' if self.exact else ', noise included'}"
         return self.error_beside_noise(plan)
 
     def error_beside_noise(self, plan: Plan) -> str:
-        """As `error_in_words`, where no value is expected."""
+        """Like `error_in_words`, without an expected value."""
         noise = f"± {amount(self.noise_deviation(plan))}{self.on_measured(plan)}"
         return f"{both_errors(plan, f' of {plan.statistic}')}, and {noise}"
 
     def expected_in_words(self, plan: Plan) -> str:
         """The value at which the error is predicted, in words."""
-        if plan.statistic.of_people:  # of which the mean total is expected
+        if plan.statistic.of_people:  # what is expected is their mean total
             return " if all have about the same"
-        if not plan.expected:  # but a length is
+        if not plan.expected:  # only the length is known
             return f" if there are {max(plan.privacy.pairs, plan.privacy.total):,} {plan.privacy.unit}s"
         pairs, unit = plan.privacy.pairs, plan.privacy.unit
         least = f", the least that {pairs:,} {unit}s can have" if pairs and self.expects_least(plan) else ""
@@ -202,7 +202,7 @@ class Mechanism(Erring, ABC):
         return f" at {plan.statistic} = {value}{least}"
 
     def expects_least(self, plan: Plan) -> bool:
-        """Whether the value expected is the least that this many pairs can have, because no other was given."""
+        """Whether the expected value is the least that this many pairs can have, because the caller gave none."""
         return False
 
     def exact_in_words(self, plan: Plan) -> str:
@@ -213,19 +213,19 @@ class Mechanism(Erring, ABC):
         return f"{self.exact_beside_noise(plan)}, {_HELD}"
 
     def exact_beside_noise(self, plan: Plan) -> str:
-        """As `exact_in_words`, where the error has no noise in it."""
+        """Like `exact_in_words`, if the error does not include the noise."""
         return f"± {amount(plan.exact_error)}{self.on_measured(plan)}"
 
     def more_than(self, plan: Plan, error: float, worst: str = "") -> str:
-        """A number of pairs from which on the noise adds less than that, rounded up to two digits; in streams whose
-        value is the least among those of so many pairs, the `worst` of them."""
+        """The number of pairs above which the noise adds less than `error`, rounded up to two digits. It holds for any
+        stream of that length; `worst` describes the one with the least value."""
         pairs, unit = self.pairs_for_noise_below(plan, error), plan.privacy.unit
         if pairs == math.inf:
             return f"more {unit}s than can be counted"
         return "any length" if pairs < 2.0 else f"more than {rounded_up(pairs):,.0f} {unit}s{worst}"
 
     def noise_decides(self, plan: Plan) -> str:
-        """In which streams it does, where the error has it not in it; their length is rounded up to two digits."""
+        """In which streams the noise is the larger part of the error; their length is rounded up to two digits."""
         pairs = self.noise_decides_below(plan)
         if pairs == math.inf:
             return "can be the larger part of the error in every stream"
@@ -242,7 +242,7 @@ class Mechanism(Erring, ABC):
         return ""
 
     def rows(self, plan: Plan) -> list[Row]:
-        """The rows of a plan's table: what is held, the noise, the error, and that of the exact mechanism if this is
+        """The rows of a plan's table: the size, the noise, the error, and the error of the exact mechanism if this is
         another one.
         """
         return [
@@ -253,7 +253,7 @@ class Mechanism(Erring, ABC):
         ]
 
     def row_among_others(self, plan: Plan) -> str:
-        """As `rows`, in a line, where it is one of several measurements."""
+        """The content of `rows` in one line, for one of several measurements."""
         return f"{self.entries(plan)}, noise {self.noise_in_words(plan)}"
 
 
@@ -261,14 +261,14 @@ _REGISTERED: list[Mechanism] = []
 
 
 def register_mechanism(mechanism: Mechanism) -> None:
-    """Registers it, before all earlier ones: it is found for whatever it serves."""
+    """Registers a mechanism before all earlier ones, so that it is chosen for everything it serves."""
     _REGISTERED.insert(0, mechanism)
     find.cache_clear()
 
 
 @lru_cache(maxsize=256)
 def find(statistic: Statistic, name: str, *, sampled: bool) -> Mechanism | None:
-    """The way to measure a statistic by the mechanism of this name, or None if there is none."""
+    """The mechanism of this name that measures the statistic, or None."""
     from ..mechanism import MECHANISMS
 
     every = (*_REGISTERED, *MECHANISMS)
@@ -276,7 +276,7 @@ def find(statistic: Statistic, name: str, *, sampled: bool) -> Mechanism | None:
 
 
 def mechanism_for(statistic: Statistic, name: str, *, sampled: bool = False) -> Mechanism:
-    """As `find`; if there is none, an error."""
+    """Like `find`, but raises an error if there is none."""
     found = find(statistic, name, sampled=sampled)
     if found is not None:
         return found
@@ -296,5 +296,5 @@ def charge_of(plan: Plan) -> Charge:
 
 
 def needs_promise(plan: Plan) -> bool:
-    """Whether the guarantee rests on promises about the stream: some of what is released is bare entries."""
+    """Whether the guarantee rests on promises about the stream, because the release contains bare entries."""
     return any(mechanism_of(part).bare for part in plan.measurements)

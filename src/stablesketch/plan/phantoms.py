@@ -1,7 +1,7 @@
 """The floor as phantom keys: integer weights whose p-th powers add up to the mass Λ.
 
-A phantom of weight w adds w X to every entry, X in a PRF domain of its own, so the entries become D_{p, F_p + Λ} with
-Λ = sum of w^p: exactly the law of a stream that has these keys more.
+A phantom of weight w adds w X to every entry, with X from a PRF domain of its own. The entries then have the law
+D_{p, F_p + Λ} with Λ = sum of w^p: exactly that of a stream with these additional keys.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from ..errors import ArgumentError, PlanInfeasible
 from ..wording import arg, subject
 
-_HEAVIEST = 2**40  # heavier ones would be fewer, but a product of weight and X must stay far from the end of an entry
-_MOST = 1 << 20  # more would make a release take minutes
-_MOST_ANYWHERE = 1 << 24  # of a distinct count, whose phantoms cost less (privacy/distinct.py)
+_HEAVIEST = 2**40  # heavier phantoms would be fewer, but weight times X must stay far below the limit of an entry
+_MOST = 1 << 20  # with more, a release would take minutes
+_MOST_ANYWHERE = 1 << 24  # in a distinct count, where phantoms cost less (privacy/distinct.py)
 
 
 @dataclass(frozen=True)
 class Phantoms:
-    """`count` keys of weight `weight` each; together of mass `mass`."""
+    """`count` keys of weight `weight` each, with the mass `mass` in all."""
 
     count: int
     weight: int
@@ -29,22 +29,22 @@ class Phantoms:
         """The fewest equal keys, none heavier than 2^40, with a mass of at least `at_least`; none for 0."""
         if at_least <= 0.0:
             return cls(0, 1)
-        wanted = at_least * (1.0 + 1e-9)  # so that rounding never leaves the mass below what was asked
+        wanted = at_least * (1.0 + 1e-9)  # rounding must never leave the mass below what was asked for
         count = math.ceil(wanted / math.pow(_HEAVIEST, p))
         return cls(count, min(math.ceil(math.pow(wanted / count, 1.0 / p)), _HEAVIEST))
 
     @classmethod
     def affordable(cls, p: float, at_least: float) -> Phantoms:
-        """As `of_mass`, for a plan.
+        """Like `of_mass`, for a plan.
 
         Raises:
-            PlanInfeasible: they would be too many.
+            PlanInfeasible: there would be too many phantoms.
         """
         phantoms = cls.of_mass(p, at_least)
         if phantoms.count > _MOST:
             raise PlanInfeasible(
                 f"a floor of {phantoms.mass(p):.3g} needs {phantoms.count:,} phantom keys, "
-                f"more than {_MOST:,}. Pass {arg('mechanism', 'exact')}, or a larger ε, or a "
+                f"above the maximum of {_MOST:,}. Pass {arg('mechanism', 'exact')}, or a larger ε, or a "
                 f"smaller {subject('max_value')} or {subject('pairs_per_person')}."
             )
         return phantoms

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Cost:
-    """The cost of a release: never above what was asked for. δ includes the price of finite precision."""
+    """The cost of a release: never more than was asked for. δ includes the cost of finite precision."""
 
     epsilon: float
     delta: float
@@ -31,8 +31,8 @@ class Cost:
 class Accuracy:
     """`error` is the root mean square error at the value `expected`, relative to it or absolute.
 
-    If nothing is expected (0) it is that of the sketch alone, and the noise comes on top. `exact_error` is that of the
-    exact mechanism.
+    If no value is expected (0), it is the error of the sketch alone, and the noise comes on top. `exact_error` is the
+    error of the exact mechanism.
     """
 
     error: float
@@ -43,12 +43,12 @@ class Accuracy:
 
 @dataclass(frozen=True)
 class Numbers:
-    """The numbers that a mechanism decided; those it does not have keep the values here.
+    """The numbers that a mechanism decided; those it does not use keep these defaults.
 
-    `size` is the number of all entries. They are in `buckets`; a key has one of them. `noise` is the scale b of the
-    noise, in units of what is measured; `step` that of the grid; `cap` where an estimate is cut before it gets its
-    noise: far beyond all that is to be expected. `sampled` says how pairs are sampled and what would be without.
-    `bytes` is about what a stored collector takes.
+    `size` is the number of all entries. They are divided into `buckets`; each key belongs to one bucket. `noise` is the
+    scale b of the noise, in units of what is measured, and `step` the step of the grid. `cap` is where an estimate is
+    cut before noise is added, far above anything to be expected. `sampled` says how pairs are sampled, and compares
+    with a plan that does not sample. `bytes` is the approximate size of a stored collector.
     """
 
     size: int = 0
@@ -63,11 +63,11 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Plan:
-    """What was asked for, the mechanism, its price and its error. Frozen and public: made from public numbers only.
+    """What was asked for, the mechanism, its price and its error. Frozen, and public: made from public numbers only.
 
-    `parts` are the plans of what the statistic is computed from, if it is not measured itself; `epsilon` and `delta`
-    are then those of all together. Every number of a plan is an attribute: `plan.size`, `plan.error`. Print a plan to
-    see it as a table.
+    If the statistic is computed from several measurements, `parts` are the plans of these, and `epsilon` and `delta`
+    are the price of all of them together. Every number of a plan is an attribute: `plan.size`, `plan.error`. Print a
+    plan to see it as a table.
     """
 
     asked: Asked
@@ -89,22 +89,22 @@ class Plan:
 
     @property
     def deletes(self) -> bool:
-        """Whether pairs may be taken back."""
+        """Whether deletes are allowed."""
         return self.asked.deletes
 
     @property
     def measurements(self) -> tuple[Plan, ...]:
-        """The plans of all measurements: the plan itself, if nothing is computed from others."""
+        """The plans of all measurements; the plan itself if there is only one."""
         return self.parts or (self,)
 
     @property
     def epsilon(self) -> float:
-        """The ε reached: at most that of `privacy`."""
+        """The ε of a release: at most that of `privacy`."""
         return self.cost.epsilon
 
     @property
     def delta(self) -> float:
-        """The δ reached, including the price of finite precision."""
+        """The δ of a release, including the cost of finite precision."""
         return self.cost.delta
 
     @property
@@ -139,12 +139,12 @@ class Plan:
 
     @property
     def buckets(self) -> int:
-        """The number of buckets the entries lie in."""
+        """The number of buckets that the entries are divided into."""
         return self.numbers.buckets
 
     @property
     def step(self) -> float:
-        """The step of the grid on which the noise lies."""
+        """The step of the grid that the noise is drawn on."""
         return self.numbers.step
 
     @property
@@ -154,12 +154,12 @@ class Plan:
 
     @property
     def cap(self) -> float:
-        """The largest estimate; a larger one is cut to it."""
+        """The largest possible estimate; a larger one is cut to it."""
         return self.numbers.cap
 
     @property
     def phantoms(self) -> Phantoms:
-        """The phantom keys of a bare plan, its floor."""
+        """The phantom keys of a bare plan: its floor."""
         return self.numbers.phantoms
 
     @property
@@ -174,12 +174,12 @@ class Plan:
 
     @property
     def entries_per_key(self) -> int:
-        """The number of entries that a key touches: those of its bucket, in every measurement."""
+        """The number of entries that a key touches: those of its bucket in every measurement."""
         return sum(part.size // part.buckets for part in self.measurements)
 
     @property
     def worst_error(self) -> float:
-        """The error if one key holds everything: more than `error` where entries lie in buckets."""
+        """The error if one key holds everything: larger than `error` if entries are in buckets."""
         from .mechanism import mechanism_of
 
         return mechanism_of(self).worst_error(self)
@@ -191,29 +191,29 @@ class Plan:
 
     @property
     def per_key(self) -> tuple[int, ...] | None:
-        """For each measurement, the number of entries a key touches, 0 without buckets; None if none has buckets."""
+        """For each measurement, the number of entries that a key touches, or 0 without buckets; None if all are 0."""
         each = tuple(part.entries_per_key if part.buckets > 1 else 0 for part in self.measurements)
         return each if any(each) else None
 
     @property
     def floor(self) -> float:
-        """Λ: the phantom mass added to F_p in the entries and subtracted from the estimate."""
+        """Λ: the phantom mass that is added to F_p in the entries and subtracted from the estimate."""
         return self.phantoms.mass(self.statistic.p)
 
     def known(self, pairs: int) -> Known:
-        """What is public about a stream of this many pairs that is released by this plan."""
+        """What is public about a stream of this many pairs when it is released by this plan."""
         from .mechanism import needs_promise
 
-        return Known.of(self.privacy, pairs, promised=needs_promise(self))  # which is then checked
+        return Known.of(self.privacy, pairs, promised=needs_promise(self))  # the release checks the promise
 
     def range(self, pairs: int) -> tuple[float, float]:
-        """The range of the statistic on such a stream."""
+        """The range of the statistic on a stream of this many pairs."""
         return self.statistic.range(self.known(pairs))
 
     def again(self, *, same_size: bool = False, **changes: Any) -> Plan:
-        """The plan of the same question with some changes: `plan.again(epsilon=0.5)`, `plan.again(error=0.01)`.
+        """A new plan for the same question with some changes: `plan.again(epsilon=0.5)`, `plan.again(error=0.01)`.
 
-        Takes the arguments of `ss.plan` and of `ss.Privacy`. With `same_size` the sizes do not change.
+        Takes the arguments of `ss.plan` and of `ss.Privacy`. With `same_size` the sizes stay the same.
 
         >>> import stablesketch as ss
         >>> plan = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-9), error=0.05)
@@ -228,7 +228,7 @@ class Plan:
         return planned(sized.changed(**changes))
 
     def altered(self, **changes: Any) -> Plan:
-        """The plan with other values of its fields, or of those of what it is made of, by name. Nothing is checked."""
+        """The plan with new values for the named fields, its own or those of its components. Nothing is checked."""
         wholes: dict[str, Any] = {"cost": self.cost, "accuracy": self.accuracy, "numbers": self.numbers}
         own = {name: {each.name for each in fields(whole)} for name, whole in wholes.items()}
         own["asked"] = {"statistic", "privacy", "deletes"}
@@ -240,7 +240,7 @@ class Plan:
         return replace(self, **made, **changes)
 
     def releases_like(self, other: Plan) -> bool:
-        """Whether both release the same, however they were asked for."""
+        """Whether both plans release the same thing, however they were asked for."""
         return self._decided() == other._decided()
 
     def _decided(self) -> tuple[object, ...]:
@@ -252,33 +252,33 @@ class Plan:
     ) -> Collector:
         """A collector for this plan, under `secret` or a fresh one. Shards of one stream share the secret.
 
-        `shards` lists the names of all shards; then nothing is released while one is missing.
+        `shards` lists the names of all shards. If given, nothing is released while one is missing.
         """
         from ..collector import Collector
 
         return Collector(self, secret, shard, shards)
 
     def is_written_as(self, text: str) -> bool:
-        """Whether this is the plan's text, in today's form or an earlier one."""
+        """Whether this text is the JSON of the plan, in the current format or an earlier one."""
         from .plan_text import is_written_as
 
         return is_written_as(self, text)
 
     def to_json(self) -> str:
-        """The plan as JSON; equal plans give equal texts. A pure ε that does not exist is null."""
+        """The plan as JSON; equal plans give equal texts. `pure_epsilon` is null if there is no pure ε."""
         from .plan_text import written
 
         return written(self)
 
     @classmethod
     def from_json(cls, text: str) -> Plan:
-        """Reads the result of `to_json`. It trusts the stored ε and δ: keep plans where only you can write them."""
+        """Reads the result of `to_json`. It trusts the stored ε and δ, so keep plans where only you can write them."""
         from .plan_text import read
 
         return read(text)
 
     def __repr__(self) -> str:
-        """As dataclasses have it; a plan that was never made has what it has."""
+        """The repr of a dataclass; of a half-built plan, the fields that it has."""
         there = [f"{field.name}={getattr(self, field.name)!r}" for field in fields(self) if hasattr(self, field.name)]
         return f"Plan({', '.join(there)})"
 

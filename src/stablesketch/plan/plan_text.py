@@ -1,4 +1,4 @@
-"""Plans as JSON: written in today's format, read in all earlier ones; invalid plans are refused."""
+"""Plans as JSON: written in the current format, read in every format; invalid plans are refused."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ from .plan import Accuracy, Cost, Numbers, Plan
 from .sampled import Sampled
 
 _MAKE_ONE = either("Pass the result of Plan.to_json()", "Make one: stablesketch plan ... -o plan.json")
-_MOST_PARTS = 32  # of a profile: an order each, and the total
+_MOST_PARTS = 32  # in a profile: one for each order, and the total
 _FORMAT = "stablesketch-plan/3"
-_SECOND_FORMAT = "stablesketch-plan/2"  # without what was asked for
+_SECOND_FORMAT = "stablesketch-plan/2"  # does not store the question
 _FIRST_FORMAT = "stablesketch-plan/1"  # its sketches are bare
 
 
 def written(plan: Plan) -> str:
-    """The canonical JSON. A pure ε that does not exist is null: JSON has no infinities."""
+    """The canonical JSON. An infinite pure ε is null, because JSON has no infinities."""
     return _text(_content(plan))
 
 
 def is_written_as(plan: Plan, text: str) -> bool:
-    """Whether this is the plan's text, in today's form or an earlier one, with infinities that are not JSON."""
+    """Whether this text is the plan's, in the current format or an earlier one that had non-JSON infinities."""
     flat = _in_second_format(plan)
     return text in (written(plan), _text(_finite(flat)), _text(flat), _text(_in_first_format(flat)))
 
 
 def read(text: str) -> Plan:
-    """A plan from its text, in any of the formats."""
+    """A plan from its text, in any format."""
     try:
         return _read(parsed(text, finite=False))
     except (ArithmeticError, AttributeError, JsonError, LookupError, RecursionError, TypeError) as error:
@@ -79,14 +79,14 @@ def _read(content: Mapping[str, Any]) -> Plan:
     odd -= {"parts"} if parts else set()
     if not _is_plain(content["mechanism"], MechanismName):
         odd |= {"mechanism"}
-    cost, accuracy = {**content["cost"]}, {**content["accuracy"]}  # TypeError if it is not an object
+    cost, accuracy = {**content["cost"]}, {**content["accuracy"]}  # TypeError if one is not an object
     numbers = {**asdict(Numbers()), **content["numbers"]}
     if cost.get("pure_epsilon", 0.0) is None:
         cost["pure_epsilon"] = math.inf
     for whole, kinds in ((cost, _COST), (accuracy, _ACCURACY), (numbers, _NUMBERS)):
         odd |= whole.keys() ^ kinds.keys()
         odd |= {name for name, kind in kinds.items() if kind is not None and not _is_plain(whole.get(name), kind)}
-    if cost.get("pure_epsilon") == math.inf:  # of entropy, and of sampling without a floor
+    if cost.get("pure_epsilon") == math.inf:  # for entropy, and for sampling without a floor
         odd -= {"pure_epsilon"}
     _refuse(odd, parts)
     sampled = numbers["sampled"]
@@ -112,7 +112,7 @@ def _read(content: Mapping[str, Any]) -> Plan:
 
 
 def _read_flat(content: Mapping[str, Any]) -> Plan:
-    """A plan of a format that had forgotten what it was asked for: it was asked for what it has."""
+    """A plan in a format that does not store the question. The question is taken to be the plan's own numbers."""
     if content["format"] == _FIRST_FORMAT:
         content = _of_first_format(content)
     if content["statistic"]["name"] not in STATISTICS:
@@ -121,7 +121,7 @@ def _read_flat(content: Mapping[str, Any]) -> Plan:
         )
     if content.get("pure_epsilon", 0.0) is None:
         content = {**content, "pure_epsilon": math.inf}
-    # A dictionary where there is sampling, a list where there are parts, and not there at all elsewhere.
+    # "sampled" is a dictionary if there is sampling, "parts" a list if there are parts; otherwise they are absent.
     sampled, parts = content.get("sampled", {}), content.get("parts", [])
     buckets = content.get("buckets", 1)
     odd = set(content) ^ {"format", "statistic", "privacy", "phantoms", *_FLAT}
@@ -176,7 +176,7 @@ def _text(content: Mapping[str, Any]) -> str:
 
 
 def _in_second_format(plan: Plan) -> dict[str, Any]:
-    """As it was written before it knew what it was asked for."""
+    """The plan in the second format, which does not store the question."""
     content: dict[str, Any] = {name: getattr(plan, name) for name in _FLAT}
     content |= {"format": _SECOND_FORMAT, "statistic": plan.statistic.to_dict(), "privacy": plan.privacy.to_dict()}
     content["phantoms"] = asdict(plan.phantoms)
@@ -190,13 +190,13 @@ def _in_second_format(plan: Plan) -> dict[str, Any]:
 
 
 def _finite(content: Mapping[str, Any]) -> dict[str, Any]:
-    """The content with null for an infinite pure ε: JSON has no infinities."""
+    """The content with null for an infinite pure ε, because JSON has no infinities."""
     own = {**content, "pure_epsilon": None} if content["pure_epsilon"] == math.inf else dict(content)
     return {**own, "parts": [_finite(part) for part in content["parts"]]} if "parts" in content else own
 
 
 def _of_first_format(content: Mapping[str, Any]) -> dict[str, Any]:
-    """A plan of version 0.1.0 as one of today: a sketch of a moment or of entropy was released without noise."""
+    """Converts a plan of version 0.1.0, in which sketches of moments and entropy were released without noise."""
     if content["mechanism"] == "bare" or {"noise", "cap", "buckets"} & set(content):
         raise BlobError("a plan of version 0.1.0 cannot have this mechanism, noise, cap or buckets: invalid plan.")
     parts = [_of_first_format(part) for part in content.get("parts", [])]
@@ -215,10 +215,10 @@ def _in_first_format(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_plain(value: object, kind: object) -> bool:
-    """Whether a field has its type and is a value that plans have: a number that is finite and not negative."""
+    """Whether a field has its type and a value that a plan can have: numbers are finite and not negative."""
     if kind is MechanismName:
         return value in get_args(MechanismName)
-    # An int is compared as it is: one of 400 digits has no float.
+    # An int is not converted: one of 400 digits has no float.
     return type(value) is kind and 0 <= value <= (sys.float_info.max if kind is float else MOST_WHOLE)  # type: ignore[operator]
 
 

@@ -1,4 +1,4 @@
-"""`plan`: from a statistic and what is to be protected to a mechanism that reaches it, from public numbers alone."""
+"""`plan`: from a statistic and what to protect to a mechanism that answers it, using public numbers only."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .asked import asked as asked_for
 from .mechanism import find, mechanism_for
 from .plan import Plan
 
-_LONG = 2**40  # pairs: a stream so long needs no floor, so its size is what the error alone asks for
+_LONG = 2**40  # pairs: such a long stream needs no floor, so the error alone decides its size
 
 
 def plan(
@@ -31,25 +31,25 @@ def plan(
     deletes: bool = False,
     sampling: Sampling | float | None = None,
 ) -> Plan:
-    """A plan that reaches the (ε, δ) of `privacy`, by one of: a target `error`, a `size`, or a `memory` ("64K").
+    """A plan that reaches the (ε, δ) of `privacy` with a target `error`, a `size` or a `memory` ("64K").
 
-    `error` is relative for moments, counts and Hill numbers, at the value `expected` or without the noise; for
+    `error` is relative for moments, counts and Hill numbers: at the value `expected`, or without the noise. For
     entropies and indices it is absolute. Without any of the three, moments of orders below 1 and entropy get 256 KiB,
-    and everything else is planned for the default error of the statistic (`Statistic.default_error`).
+    and everything else is planned for the statistic's default error (`Statistic.default_error`).
 
-    More than 512 entries are in buckets; a key touches one of them. `entries_per_key` is the size of a bucket: by
-    default 64 for entropy, and for moments 16 if an error is asked for, otherwise as many as estimate a single key to
-    10%. A `size` of up to 10,000 given alone is one bucket. A statistic that is computed from several sketches gives
-    each of them `size` entries, or takes a list with one size for each (`Plan.sizes`), and divides `memory` among them.
+    More than 512 entries are divided into buckets, and a key touches one bucket. `entries_per_key` is the size of a
+    bucket. The default is 64 for entropy; for moments it is 16 if you pass an error, otherwise enough to estimate a
+    single key to 10%. A `size` of up to 10,000 given alone is one bucket. A statistic computed from several sketches
+    gives each of them `size` entries, or takes a list with one size for each (`Plan.sizes`); they share `memory`.
 
-    The (ε, δ) of a plan never depends on `expected`, but its size and noise do, and they are published: take `expected`
+    The (ε, δ) of a plan never depends on `expected`, but its size and noise do, and they are published. Take `expected`
     from public knowledge, never from the data. `deletes` allows deletes, and promises that each undoes an earlier
-    update. `sampling` keeps every pair only with this probability; it needs a `size` or a `memory`, is biased, and is
-    seldom the better choice: the plan says how it compares.
+    update. `sampling` keeps each pair with this probability only. It needs a `size` or a `memory`, is biased, and is
+    seldom the better choice; the plan says how it compares.
 
     Raises:
-        PlanInfeasible: no size reaches the error, or δ is below what finite precision costs; the message says what
-            would.
+        PlanInfeasible: no size reaches the error, or δ is below the cost of finite precision. The message says what is
+            possible.
     """
     return planned(
         asked_for(
@@ -95,14 +95,14 @@ def planned(asked: Asked) -> Plan:
 
 
 def planned_for_data(asked: Asked) -> Plan:
-    """As `planned`. If nothing is known about a bare sketch, the error asked for is the one before the floor.
+    """Like `planned`. If nothing is known about a bare sketch, the requested error is the one before the floor.
 
-    So it is where nobody asked for an error and the usual 5% is out of reach: the plan says what is reached.
+    The same applies if no error was requested and the usual 5% is out of reach: the plan says what it reaches.
     """
     statistic, privacy = asked.statistic, asked.privacy
     if not asked.bare or asked.size is not None or asked.memory is not None:
         return planned(asked)
-    # Of statistics other than moments nobody has to guess a value, unless an error is asked for.
+    # For statistics other than moments, no expected value is needed unless an error is requested.
     guessed = asked.error is not None or mechanism_for(statistic, "bare").guesses
     if not guessed or privacy.pairs > 0 or privacy.total > 0 or asked.expected is not None:
         try:
@@ -111,11 +111,11 @@ def planned_for_data(asked: Asked) -> Plan:
             if not guessed or asked.error is not None:
                 raise
     long = planned_long(asked)
-    # What is measured depends on what is public, so the sizes are matched by what they measure, not by place.
+    # What is measured depends on what is public, so sizes are matched by what they measure, not by position.
     sizes = {part.statistic: part.size for part in long.measurements}
     return planned(replace(asked, error=None, size=tuple(sizes.get(each, 0) for each in statistic.needs(privacy))))
 
 
 def planned_long(asked: Asked) -> Plan:
-    """The plan of a stream so long that it needs no floor."""
+    """The plan for a stream long enough to need no floor."""
     return planned(replace(asked, privacy=replace(asked.privacy, pairs=_LONG, relation="replace")))

@@ -1,4 +1,4 @@
-"""`Sampled`: how a plan samples its pairs, and what would be without."""
+"""`Sampled`: how a plan samples its pairs, compared with a plan that does not."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ..privacy.sampling import Sampling
 
 @dataclass(frozen=True)
 class Sampled:
-    """How a plan samples, the relative bias to expect, and the same size without sampling, to compare with.
+    """How a plan samples, its expected relative bias, and a plan of the same size without sampling, for comparison.
 
-    `unsampled_error` and `unsampled_floor` are those of the plan that reaches the same (ε, δ) by a floor alone;
-    `bare_epsilon` is the ε that the entries would have with neither.
+    `unsampled_error` and `unsampled_floor` belong to the plan that reaches the same (ε, δ) by a floor alone.
+    `bare_epsilon` is the ε that the entries would have with neither sampling nor a floor.
     """
 
     sampling: Sampling

@@ -18,10 +18,10 @@ _LEAST_WIDTH = 70  # of a note
 
 
 def plan_table(plan: Plan, whose: Privacy | None = None, *, person: bool = False) -> str:
-    """What is asked, what is reached, what it costs, and what the exact mechanism would do.
+    """What was asked for, what is reached, what it costs, and how the exact mechanism compares.
 
-    `whose` is what a release by it protects, and `person` whether that is people, where the plan itself is for other
-    neighbours: of a table, or of bounded people.
+    `whose` is what the release protects, if the plan itself is for other neighbours (in a table, or if the pairs of
+    each person are bounded). `person` says that the release protects people.
     """
     privacy = plan.privacy
     rows = [
@@ -48,7 +48,7 @@ def _notes(plan: Plan) -> list[str]:
 
 
 def _protected(plan: Plan, privacy: Privacy, person: bool) -> str:
-    """What is protected, in any stream or in one about which this much is promised."""
+    """What is protected: in any stream, or in one that keeps these promises."""
     if not needs_promise(plan):
         public = f"; the number of {privacy.unit}s is public" if privacy.relation == "replace" else ""
         return f"{change(privacy, person=person)}{public}"

@@ -1,6 +1,6 @@
-"""What a refusal suggests instead: only what leads to a number if it is followed to the letter.
+"""What a refusal suggests instead: only what works if the reader follows it to the letter.
 
-Arguments and statistics are named as wording.py says, so that each interface spells them.
+Arguments and statistics are named as in wording.py, so that each interface spells them its own way.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ def either(ways: Sequence[str]) -> str:
 
 
 def a_larger_error(best: float) -> str:
-    """What to ask for where `best` is the least error there is; of 1 and more none can be aimed at."""
+    """What to ask for if `best` is the smallest error possible; an error of 1 or more cannot be a target."""
     reached = 1.05 * best  # so that two digits are enough
     return f"Pass {arg('error', float(f'{reached:.2g}'))}" if reached < 0.995 else f"Leave out {arg('error')}"
 
 
 def instead_of(statistic: Statistic, part: Statistic) -> str:
-    """A statistic that does without a measurement which cannot be had, to be named; empty if there is none like it."""
+    """A similar statistic that does not need this impossible measurement, by name; empty if there is none."""
     other = statistic.without(part)
     return "" if other is None else other.named
