@@ -1,4 +1,4 @@
-"""The frame that every page of HTML shares. Style and script stand in the page itself: it works without a network."""
+"""The frame that all HTML pages share. Style and script are in the page itself, so it works without a network."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..visible import visible
 
 
 def check_page_path(path: Path) -> None:
-    """Refuses a name that does not end in .html."""
+    """Refuses a path that does not end in .html."""
     if path.suffix.lower() not in (".html", ".htm"):
         raise ArgumentError("report", str(path), "must end in .html", "Choose another name: the report is a web page")
 
@@ -23,7 +23,7 @@ def escaped(text: str) -> str:
 
 
 def document(title: str, body: str, script: str = "") -> str:
-    """A whole page. `body` and `script` are HTML and JavaScript as they are; `title` is plain text.
+    """A whole page. `body` is HTML and `script` JavaScript, both used as they are; `title` is plain text.
 
     The policy in its head forbids the page to fetch anything from elsewhere, whatever it contains.
     """
@@ -44,7 +44,7 @@ def document(title: str, body: str, script: str = "") -> str:
 
 
 def dark_colours() -> dict[str, str]:
-    """The colours of a page where the reader prefers dark ones, by the names of their variables."""
+    """The colours of a page in dark mode, by the names of their variables."""
     _, _, dark = _style().partition("@media (prefers-color-scheme: dark)")
     return dict(re.findall(r"(--\w+): (#\w{6})", dark[: dark.index("}")]))
 

@@ -1,4 +1,4 @@
-"""The common part of servers of pages: a thread for each request, strict headers, and no log."""
+"""What all page servers share: a thread for each request, strict headers, and no log."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from ..errors import ArgumentError
 
 
 class PageServer(ThreadingHTTPServer):
-    """Listens at an address until it is closed. `port` 0 takes any free port; `argument` is its name in errors."""
+    """Listens at an address until it is closed. `port` 0 takes any free port; errors call the port `argument`."""
 
     daemon_threads = True
-    allow_reuse_address = sys.platform != "win32"  # after a restart; a port that somebody listens at is refused still
+    allow_reuse_address = sys.platform != "win32"  # after a restart; a port that is in use is still refused
 
     def __init__(self, host: str, port: int, handler: type[PageHandler], argument: str, given: object) -> None:
         self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -28,24 +28,24 @@ class PageServer(ThreadingHTTPServer):
             raise ArgumentError(argument, given, must, "Choose another port") from None
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Ignores a browser that closes its connection or sends nothing; shows any other error."""
+        """Ignores a browser that closes its connection or sends nothing; reports any other error."""
         if not isinstance(sys.exc_info()[1], ConnectionError | TimeoutError):
             super().handle_error(request, client_address)  # type: ignore[arg-type]
 
     def server_bind(self) -> None:
-        """Takes the port, without looking up the name of the machine, as the base class would."""
+        """Binds the port without looking up the machine's name, as the base class would."""
         socketserver.TCPServer.server_bind(self)
         self.server_name, self.server_port = self.server_address[:2]  # type: ignore[assignment]
 
     @property
     def root(self) -> str:
-        """Its address, for a browser."""
+        """The address to open in a browser."""
         host = f"[{self.server_name}]" if ":" in self.server_name else self.server_name
         return f"http://{host}:{self.server_port}/"
 
 
 class PageHandler(BaseHTTPRequestHandler):
-    """Answers a path and its query. Every server has its own."""
+    """Answers a path and its query. Every server has its own handler."""
 
     server_version = "stablesketch"
     sys_version = ""
@@ -63,7 +63,7 @@ class PageHandler(BaseHTTPRequestHandler):
         return self.answer(parts.path, parts.query)
 
     def send(self, status: int, kind: str, content: str | bytes, *, length: bool = True) -> None:
-        """Sends a whole answer; without its length, the beginning of one that continues."""
+        """Sends a whole answer or, without its `length`, the beginning of one that continues."""
         data = content.encode() if isinstance(content, str) else content
         self.send_response(status)
         self.send_header("Content-Type", kind if "charset" in kind else f"{kind}; charset=utf-8")

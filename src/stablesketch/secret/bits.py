@@ -1,16 +1,16 @@
 """`Bits`: 256 secret bits that no error report shows.
 
-Programs that report errors record the local variables of every function on the stack, by repr or by walking through
-what they hold. So from file to file no variable ever holds the bits: they are in this object, as two shares whose
-exclusive or is the secret, and come together only within single expressions. That hides them from reports, not from
-somebody who can read the memory of the process.
+Error reporting tools record the local variables of every function on the stack, by repr or by walking through what they
+hold. So no variable ever holds the bits. This object keeps them as two shares whose exclusive or is the secret, and
+joins the shares only within single expressions. This hides the bits from error reports, but not from anyone who can
+read the memory of the process.
 
-It has no repr, `__dict__`, pickle or hash that would show them, and compares in constant time.
+The object has no repr, `__dict__`, pickle or hash that would show the bits, and compares in constant time.
 
-Bits that one thread overwrites while another derives a key from them would give a key that anybody can compute. So it
-is written down that they are gone before they are overwritten, and looked up after they were put together: a key is
-derived from all bits, or `SecretSpent` is raised. There is no lock, which an interrupted or forked process could leave
-held for ever.
+If one thread overwrote the bits while another derived a key from them, anyone could compute that key. So the object is
+marked as wiped before the bits are overwritten, and the mark is checked after the shares are joined: a key is derived
+from all bits, or `SecretSpent` is raised. There is no lock, because an interrupted or forked process could leave it
+held forever.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ SPENT = "this secret has already been used for its one release. Collect again un
 
 @final
 class Bits:
-    """A secret; empty, and false, once it has been wiped."""
+    """A secret; empty and false once it has been wiped."""
 
     __slots__ = ("_one", "_other", "_whole")
     _one: bytearray
@@ -39,8 +39,8 @@ class Bits:
     _whole: bool  # until they are about to be overwritten
 
     def __init__(self, source: Callable[[], bytes | bytearray]) -> None:
-        """The 32 bytes that `source` returns; ValueError if it returns another number."""
-        share = bytearray(secrets.token_bytes(SECRET_BYTES + 1))  # one more, to see that there are not more than 32
+        """Takes the 32 bytes that `source` returns; ValueError for any other number of bytes."""
+        share = bytearray(secrets.token_bytes(SECRET_BYTES + 1))  # one more, to notice more than 32 bytes
         self._one, self._other = share[:SECRET_BYTES], bytearray(map(xor, share, source()))
         self._whole = True
         if len(self._other) != SECRET_BYTES:
@@ -54,7 +54,7 @@ class Bits:
 
     @classmethod
     def of_hex(cls, source: Callable[[], str]) -> Bits:
-        """From 64 hexadecimal digits; ValueError if they are not."""
+        """From 64 hexadecimal digits; ValueError for anything else."""
         with contextlib.suppress(ValueError):
             return cls(lambda: bytes.fromhex(source()))
         raise ValueError("not 64 hexadecimal digits")
@@ -64,28 +64,28 @@ class Bits:
         return hmac.digest(self._together(), b"stablesketch/1/" + purpose.encode(), "sha256")
 
     def child(self, purpose: str) -> Bits:
-        """The key of a purpose as bits of its own."""
+        """The key of one purpose, as new bits."""
         return Bits(lambda: self.derive(purpose))
 
     def write_to(self, write: Callable[[bytes], object]) -> None:
-        """Calls `write` with 64 hexadecimal digits; it must keep them in no variable."""
+        """Calls `write` with 64 hexadecimal digits; `write` must not keep them in a variable."""
         write(self._together().hex().encode())
 
     def are_in(self, sent: bytes) -> bool:
-        """Whether these bytes contain the secret, as it is or as text."""
+        """Whether these bytes contain the secret, as bytes or as text."""
         return (
             self._together() in sent
             or self._together().hex().encode() in sent
             or self._together().hex().upper().encode() in sent
             or repr(self._together())[2:-1].encode() in sent
-            # Base64 of something longer has these characters in the middle, at one of three offsets.
+            # Base64 of a longer text has these characters in the middle, at one of three offsets.
             or base64.b64encode(self._together())[4:40] in sent
             or base64.b64encode(bytes(1) + self._together())[4:40] in sent
             or base64.b64encode(bytes(2) + self._together())[4:40] in sent
         )
 
     def wipe(self) -> None:
-        """Overwrites both shares. Whoever asks from now on gets `SecretSpent`."""
+        """Overwrites both shares. Any later use raises `SecretSpent`."""
         self._whole = False
         for share in (self._one, self._other):
             for i in range(len(share)):
@@ -93,7 +93,7 @@ class Bits:
         self._one, self._other = bytearray(), bytearray()
 
     def _together(self) -> bytes:
-        # Within one expression: a variable would show the bits to whoever reports errors.
+        # Within one expression: a variable would show the bits in error reports.
         return (bytes(map(xor, self._one, self._other)), self._still_whole())[0]
 
     def _still_whole(self) -> bool:
@@ -120,4 +120,4 @@ class Bits:
         self.__reduce_ex__(None)
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise SecretNotPicklable("secret bits are never pickled. Use secret.save(path) and Secret.load(path).")
+        raise SecretNotPicklable("secret bits cannot be pickled. Use secret.save(path) and Secret.load(path).")

@@ -1,15 +1,15 @@
 """The file of a secret: who may read it, and whether it has been spent.
 
-A fresh file holds the bits. A spent one holds the fingerprint of the secret and the time instead. The change is one
-rename of a file that was synced before, so that a file is always either fresh or spent; a lock on the file makes sure
-that of several processes exactly one makes the change.
+A fresh file holds the bits. A spent file holds the fingerprint of the secret and the time instead. The change is one
+rename of a file that has already been synced, so a file is always either fresh or spent. A lock on the file makes sure
+that exactly one of several processes makes the change.
 
     stablesketch-secret 1          stablesketch-secret 1 spent
     64 hexadecimal digits          16 hexadecimal digits: the fingerprint
     checksum                       time, ISO 8601
                                    checksum
 
-The file cannot know of a copy that was made before. A ledger can, because it has the fingerprint.
+The file cannot know of an earlier copy of itself. A ledger can, because it has the fingerprint.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from .bits import SECRET_BYTES, Bits
 
 try:
     import fcntl
-except ImportError:  # no POSIX: no attributes of files there
+except ImportError:  # not POSIX: no file attributes
     fcntl = None  # type: ignore[assignment]
 
 _FRESH = b"stablesketch-secret 1\n"
@@ -46,7 +46,7 @@ _UNCHANGEABLE = {0x10: "immutable (chattr +i)", 0x20: "append-only (chattr +a)"}
 
 @dataclass(frozen=True)
 class SecretFile:
-    """The public facts of a secret file: `fingerprint` in hexadecimal, and when it was spent, if it was."""
+    """The public facts about a secret file: its `fingerprint` in hexadecimal, and when it was spent, if it was."""
 
     fingerprint: str
     spent: bool
@@ -60,7 +60,7 @@ class _Content:
 
 
 def write(path: Path, bits: Bits) -> None:
-    """Writes a new file of mode 0600. Never replaces one: without its secret, a stream can never be released."""
+    """Writes a new file of mode 0600. Never replaces a file: without its secret, a stream can never be released."""
 
     def fill(file: BinaryIO) -> None:
         file.write(_FRESH)
@@ -77,7 +77,7 @@ def write(path: Path, bits: Bits) -> None:
 
 
 def read(path: Path, *, alone: bool = False) -> _Content:
-    """What is in the file, if others could not have read it; with `alone`, if it also has no other name."""
+    """The content of the file. Refuses one that others could have read; with `alone`, also one with a second name."""
     while True:
         try:
             with open(path, "rb") as file:
@@ -87,7 +87,7 @@ def read(path: Path, *, alone: bool = False) -> _Content:
                         _check_names(path, file)
                     return content
                 except SecretFileError:
-                    # A file that is spent is replaced, and wiped after that: perhaps between opening and reading it.
+                    # A spent file is replaced and then wiped, perhaps between our opening and reading it.
                     if os.path.samestat(os.fstat(file.fileno()), os.stat(path)):
                         raise
         except SecretFileError:
@@ -97,7 +97,7 @@ def read(path: Path, *, alone: bool = False) -> _Content:
 
 
 class Spending:
-    """A fresh file, locked; `mark` makes it a spent one."""
+    """A locked, fresh file; `mark` marks it as spent."""
 
     def __init__(self, path: Path, prepared: Path, fingerprint: str) -> None:
         self.path = path
@@ -105,9 +105,9 @@ class Spending:
         self._fingerprint = fingerprint
 
     def mark(self) -> None:
-        """One rename and a sync. The bits of the old file are then overwritten, as far as the disk lets that happen.
+        """One rename and a sync. Then the bits in the old file are overwritten, as far as the disk allows.
 
-        Raises the error of the system if several attempts fail: the file is then still fresh.
+        Raises the system's error if several attempts fail; the file is then still fresh.
         """
         with _writable(self.path) as old:
             self._replace()
@@ -133,7 +133,7 @@ class Spending:
 
 @contextlib.contextmanager
 def fresh(path: Path, bits: Bits) -> Iterator[BinaryIO]:
-    """Locks the file of this secret, and makes sure that it is fresh."""
+    """Locks the file of this secret and makes sure that it is fresh."""
     with contextlib.ExitStack() as held:
         try:
             file = held.enter_context(locked(path))
@@ -149,13 +149,13 @@ def fresh(path: Path, bits: Bits) -> Iterator[BinaryIO]:
             )
         if content.bits != bits:
             raise SecretFileError(
-                f"{path} now holds a different secret from the one that was loaded. Put that one back."
+                f"{path} now holds a different secret from the one that was loaded. Restore the original file."
             )
         yield file
 
 
 def holds(path: Path, bits: Bits) -> bool:
-    """Whether the file can be read, and is a fresh one of this secret."""
+    """Whether the file can be read, is fresh, and holds this secret."""
     try:
         return read(path).bits == bits
     except SecretFileError:
@@ -164,10 +164,10 @@ def holds(path: Path, bits: Bits) -> bool:
 
 @contextlib.contextmanager
 def ready_to_spend(path: Path, bits: Bits) -> Iterator[Spending]:
-    """A fresh file, locked, with the spent one ready beside it.
+    """A locked, fresh file, with its spent replacement ready beside it.
 
-    Whatever can be known to fail (a full disk, a second name, a folder or a file that cannot be changed) fails here,
-    before anything is paid.
+    Every foreseeable problem (a full disk, a second name, a folder or file that cannot be changed) raises its error
+    here, before anything is paid.
     """
     prepared = path.with_name(f".{path.name}.spent")
     with contextlib.ExitStack() as held:
@@ -189,7 +189,7 @@ def ready_to_spend(path: Path, bits: Bits) -> Iterator[Spending]:
 
 
 def _check_names(path: Path, file: BinaryIO) -> None:
-    """Refuses a file with two names: marked under one, it would be fresh under the other."""
+    """Refuses a file with two names: marked under one name, it would stay fresh under the other."""
     found = os.fstat(file.fileno())
     if found.st_nlink > 1:
         for name in leftovers(path, found):
@@ -201,7 +201,7 @@ def _check_names(path: Path, file: BinaryIO) -> None:
 
 
 def _check_attributes(path: Path) -> None:
-    """Refuses a file whose attributes forbid the rename to everybody, where the file system has attributes."""
+    """Refuses a file whose attributes forbid any rename, on file systems that have attributes."""
     if fcntl is None:
         return
     for place in (path, path.parent):
@@ -222,10 +222,10 @@ def _check_attributes(path: Path) -> None:
 
 
 def _prepare(path: Path, fingerprint: str) -> None:
-    """Writes the spent file under another name, synced. Leftovers of a killed process are removed first.
+    """Writes the spent file under another name and syncs it. First removes the leftovers of a killed process.
 
-    It gets its name by a rename, as it will once more: so a folder that allows new files but no renames is noticed
-    here.
+    The file gets that name by a rename, as it will get its final one. A folder that allows new files but no renames is
+    therefore noticed here.
     """
     first = path.with_name(f"{path.name}-")
     _remove(path)
@@ -270,12 +270,12 @@ def _parse(path: Path, file: BinaryIO) -> _Content:
 
 @contextlib.contextmanager
 def _writable(path: Path) -> Iterator[BinaryIO | None]:
-    """The file that has this name now, for writing over it later; None if that is not allowed."""
+    """The file that has this name now, opened for overwriting later; None if that is not allowed."""
     with contextlib.ExitStack() as held:
         file = None
         with contextlib.suppress(OSError):
             if not os.access(path, os.W_OK):
-                os.chmod(path, 0o600)  # its owner may: it is about to be replaced
+                os.chmod(path, 0o600)  # the owner may do so: the file is about to be replaced
             file = held.enter_context(open(path, "r+b"))
         yield file
 
@@ -290,7 +290,7 @@ def _unreadable(path: Path, error: OSError) -> SecretFileError:
 
 
 def _checksum(bits: Bits) -> str:
-    """Detects a damaged file. It is computed under a purpose of its own, so it reveals nothing of the bits."""
+    """Detects a damaged file. It is derived for its own purpose, so it reveals nothing about the bits."""
     return bits.derive("file")[:4].hex()
 
 

@@ -1,16 +1,16 @@
 """The secret of a sketch: 256 bits from the operating system, from which every other key is derived.
 
-Whoever knows the secret can compute the whole projection, and then the sketch protects nobody. So a secret is never
-shown: not by repr, str or format, not by pickle, not in an error. It leaves the process by `save` alone, into a file
-only its owner may read.
+Anyone who knows the secret can compute the whole projection, and then the sketch protects nobody. So a secret is never
+shown: not by repr, str or format, not by pickle, not in an error. It leaves the process only by `save`, into a file
+that only its owner may read.
 
-**A secret has one release.** The release marks its files as spent (file.py) and overwrites the bits in memory;
-every collector, blob and checkpoint under it is then closed. Without a file the object is the only place that
-remembers, so it is released and saved only in the process that made it: a fork has a copy that nobody can mark. Of
-several objects with the same bits, those that were merged, and those with files, are spent together.
+**A secret has one release.** The release marks its files as spent (file.py) and overwrites the bits in memory.
+Every collector, blob and checkpoint under it is then closed. Without a file, only the object itself remembers the
+release, so it can be released and saved only in the process that made it: nobody could mark the copy in a fork. If
+several objects have the same bits, those that were merged or have files are spent together.
 
-Derivation: HMAC-SHA256(secret, "stablesketch/1/" + purpose), cut to length. Every use has a purpose of its own, so that
-nothing learned about one derived key says anything about another (HMAC-SHA256 is a pseudorandom function).
+Derivation: HMAC-SHA256(secret, "stablesketch/1/" + purpose), cut to length. Every use has its own purpose, so learning
+one derived key reveals nothing about another (HMAC-SHA256 is a pseudorandom function).
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ from . import file as secret_file
 from .bits import SECRET_BYTES, SPENT, Bits
 from .file import SecretFile, Spending
 
-_WAIT = 60.0  # seconds for another thread to finish saving
+_WAIT = 60.0  # seconds to wait until another thread has finished saving
 
 
 class _Process:
-    """This process: its turn to claim or save a secret, how often it forked, and which files it knows, by secret."""
+    """This process: the lock for claiming or saving a secret, the number of forks, and the known files by secret."""
 
     def __init__(self) -> None:
         self.turn = threading.Condition()
@@ -70,10 +70,10 @@ if hasattr(os, "register_at_fork"):
 
 @final
 class Secret:
-    """256 secret bits. `Secret.generate()` draws a fresh one; `save` and `load` keep it in a file of mode 0600.
+    """256 secret bits. `Secret.generate()` draws a fresh secret; `save` and `load` keep it in a file of mode 0600.
 
-    Two secrets compare equal if they are the same bits. `fingerprint` is public: eight bytes that tell secrets apart
-    and reveal nothing of them; blobs and ledgers carry it.
+    Two secrets are equal if they have the same bits. `fingerprint` is public: eight bytes that tell secrets apart and
+    reveal nothing about them. Blobs and ledgers contain it.
     """
 
     __slots__ = (
@@ -83,13 +83,13 @@ class Secret:
     _bits: Bits
     _files: list[Path]
     _fingerprint: bytes
-    _forks: int  # how often the process had forked when there was a first file
+    _forks: int  # how often the process had forked when the first file was saved
     _home: _Process
-    _marked: set[Path]  # by a release that is not finished
-    _paid: tuple[object, list[Paid]] | None  # receipt and records of a release that was paid and is not finished
+    _marked: set[Path]  # files marked by an unfinished release
+    _paid: tuple[object, list[Paid]] | None  # receipt and records of a paid but unfinished release
     _parent: Secret | None
-    _saving: int  # how many threads are saving it
-    _spent: bool  # or claimed by a release that is on its way
+    _saving: int  # number of threads that are saving it
+    _spent: bool  # or claimed by a release in progress
     _twins: list[Secret]
 
     def __init__(self) -> None:
@@ -102,23 +102,23 @@ class Secret:
 
     @classmethod
     def from_bytes(cls, bits: bytes) -> Secret:
-        """A secret kept elsewhere, such as in a key management service: exactly 32 bytes, uniformly random.
+        """A secret that is kept elsewhere, such as in a key management service: exactly 32 bytes, uniformly random.
 
         Never use a password, a hash of public data or a fixed seed: a guessable secret protects nobody. Two objects
-        made from the same bits do not know of each other, and each would release: use a ledger, which remembers the
+        made from the same bits do not know of each other, and each would release. Use a ledger, which remembers the
         secret, or delete the bits.
         """
         kind, length = type(bits), len(bits) if isinstance(bits, bytes) else 0
         if kind is bytes and length == SECRET_BYTES:
             return cls.of_bits(Bits(lambda: bits))  # noqa: F821  it is deleted on the other way
-        del bits  # whatever was given: a report of this error must not have it
+        del bits  # whatever it is, a report of this error must not contain it
         if not issubclass(kind, bytes):
             raise ArgumentTypeError("bits", kind, "must be bytes", "Pass 32 random bytes.")
         raise ArgumentError("len(bits)", length, "must be 32", "Use Secret.generate().")
 
     @classmethod
     def of_bits(cls, bits: Bits) -> Secret:
-        """A fresh secret that holds these bits."""
+        """A new secret with these bits."""
         self = object.__new__(cls)
         self._bits = bits
         self._files = []
@@ -136,9 +136,9 @@ class Secret:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the secret to a new file of mode 0600, atomically.
 
-        Refuses to replace a file: without its secret, a stream can never be updated or released again. A release marks
-        the file as spent, so it must stay in its place until then. A secret that is spent, being released, or copied
-        from another process by a fork is not saved, because nobody would mark the file.
+        Never replaces a file: without its secret, a stream can never be updated or released again. A release marks the
+        file as spent, so leave it in place until then. A secret that is spent, being released, or copied by a fork
+        cannot be saved, because nobody would mark the file.
         """
         if self._parent is not None:
             raise ArgumentError(
@@ -158,7 +158,7 @@ class Secret:
                     try:
                         held.enter_context(secret_file.fresh(file, self._bits))
                     except SecretFileError:
-                        if secret_file.holds(file, self._bits):  # one that is gone or damaged releases nothing
+                        if secret_file.holds(file, self._bits):  # a lost or damaged file cannot release anything
                             raise
                 secret_file.write(target, self._living())
             with _process.turn:
@@ -192,7 +192,7 @@ class Secret:
     def _check_home(self, what: str) -> None:
         if self._home is not _process or _process.id != os.getpid():
             raise SecretMissing(
-                f"the secret was not {what}: this process is a fork, which has only a copy. A secret can be "
+                f"the secret was not {what}: this process is a fork and has only a copy. A secret can be "
                 "saved and released only in "
                 "the process that made it, unless it was in a file before the fork. Save it before forking."
             )
@@ -204,7 +204,7 @@ class Secret:
         Refuses a file that others could have read, that has a second name (a hard link, a mount of the file alone), or
         whose secret is spent.
         """
-        # The file itself, not a link to it: it is the file that will be marked.
+        # The file itself, not a link to it, because the file will be marked.
         source = Path(os.path.realpath(path))
         content = secret_file.read(source, alone=True)
         if content.bits is None:
@@ -224,14 +224,14 @@ class Secret:
 
     @staticmethod
     def inspect(path: str | os.PathLike[str]) -> SecretFile:
-        """The fingerprint of the secret in a file, and whether it is spent; nothing secret."""
+        """The fingerprint of the secret in a file, and whether it is spent. Shows nothing secret."""
         return secret_file.read(Path(path)).about
 
     def child(self, name: str) -> Secret:
         """An independent secret for one of several groups that are released together.
 
-        Children are derived: whoever has the parent has them all. They are spent together: a release of one or many
-        children spends the parent and all others with it (`release_all`).
+        Children are derived from the parent: anyone who has the parent has all of them. They are spent together: a
+        release of one or more children spends the parent and all its other children (`release_all`).
         """
         if not isinstance(name, str) or not name:
             raise ArgumentError("name", name, "must be a non-empty text", 'Pass "FR", for example')
@@ -251,9 +251,9 @@ class Secret:
     def derive_secret(self, purpose: str) -> Secret:
         """A key for one purpose, as a secret of its own. Unlike a `child`, it is spent by itself.
 
-        Derived twice, it is two objects with the same bits, and neither knows of the other's release, as with
-        `from_bytes`: released under both, the noise is the same and cancels. It is for callers that derive each purpose
-        once, such as engines that draw the purpose at random; a ledger refuses the second release.
+        Deriving it twice gives two objects with the same bits, and neither knows of the other's release, as with
+        `from_bytes`. Releases under both would have the same noise, which cancels. It is for callers that derive each
+        purpose once, such as engines that draw the purpose at random. A ledger refuses the second release.
         """
         return Secret.of_bits(self._living().child(purpose))
 
@@ -264,7 +264,7 @@ class Secret:
 
     @property
     def spent(self) -> bool:
-        """Whether this object has had its release. A release in another process shows in the file, or when you try."""
+        """Whether this object has been released. A release in another process shows in the file, or when you try."""
         return self._root._spent
 
     @property
@@ -273,7 +273,7 @@ class Secret:
         return self._root._paid is not None
 
     def is_in(self, sent: bytes) -> bool:
-        """Whether these bytes contain the secret, as it is or as text."""
+        """Whether these bytes contain the secret, as bytes or as text."""
         return self._living().are_in(sent)
 
     @property
@@ -286,7 +286,7 @@ class Secret:
         return self._bits
 
     def adopt(self, other: Secret) -> None:
-        """Adopts another object with the same bits, whose collector is being merged: both are claimed and spent.
+        """Adopts another object with the same bits, whose collector is being merged. Both are claimed and spent as one.
 
         Raises:
             SecretSpent: one of them has been released, or is being released by another thread, which does not know of
@@ -295,7 +295,7 @@ class Secret:
         mine, theirs = self._root, other._root
         if theirs._fingerprint != mine._fingerprint:
             return
-        with _process.turn:  # as `_claimed`: whoever comes second sees what the first has done
+        with _process.turn:  # as in `_claimed`: the second thread sees what the first has done
             if any(theirs is each for each in mine._together()):
                 return
             if mine._spent or theirs._spent:
@@ -311,7 +311,7 @@ class Secret:
         return found
 
     def _all_files(self) -> list[Path]:
-        """All files of these objects, and others that this process saved or loaded the secret from; each once."""
+        """All files of these objects, and any others that this process saved or loaded the secret from; each once."""
         own = sorted({file for each in self._together() for file in each._files})
         more = sorted(_process.files.get(self._fingerprint, set()).difference(own)) if own else []
         seen: set[Identity] = set()
@@ -322,7 +322,7 @@ class Secret:
             try:
                 identity = identity_of(os.stat(file))
             except OSError:
-                identity = (-1, len(seen))  # it cannot be read, and whoever opens it says so
+                identity = (-1, len(seen))  # unreadable: opening it will raise the error
             if identity not in seen:
                 seen.add(identity)
                 files.append(file)
@@ -330,10 +330,9 @@ class Secret:
 
     @contextlib.contextmanager
     def _claimed(self) -> Iterator[list[Spending]]:
-        """Claims this root secret for one release, with all of its files locked and ready to be marked: see
-        spending.py.
+        """Claims this root secret for one release, with all its files locked and ready to be marked: see spending.py.
 
-        If the block raises while there are bits, it is fresh again.
+        If the block raises an error while the bits still exist, the secret is fresh again.
         """
         with _process.turn:
             group = self._together()
@@ -357,10 +356,10 @@ class Secret:
             raise
 
     def _is_saving(self) -> bool:
-        return self._saving > 0 and self._home is _process  # threads of a parent are not in a fork
+        return self._saving > 0 and self._home is _process  # a fork does not have its parent's threads
 
     def _wipe(self) -> None:
-        """Overwrites the bits; whatever asks for them from now on gets `SecretSpent`."""
+        """Overwrites the bits; any later use raises `SecretSpent`."""
         for each in self._together():
             each._spent = True
             each._bits.wipe()
@@ -388,6 +387,6 @@ class Secret:
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise SecretNotPicklable(
-            "a Secret is never pickled, so that it cannot end up in a cache, a queue or a log. "
+            "a Secret cannot be pickled, because it could end up in a cache, a queue or a log. "
             "Use secret.save(path) and Secret.load(path)."
         )

@@ -1,29 +1,30 @@
 """The order of a release: claim, compute, pay, spend, show; and what a crash leaves behind.
 
-1. The secret is claimed in memory, its files are locked, read again, and the spent ones made ready beside them.
-   Whatever is wrong (spent already, a full disk, a file with a second name or that cannot be replaced) shows here.
-2. The value is computed, in memory alone. It is the same whenever it is computed, because its noise comes from the
+1. The secret is claimed in memory. Its files are locked and read again, and their spent replacements are prepared
+   beside them. Any problem (already spent, a full disk, a file with a second name or that cannot be replaced) is
+   noticed here.
+2. The value is computed, in memory only. It is the same whenever it is computed, because its noise comes from the
    secret.
 3. The ledger records the release and its value, in one durable transaction, or refuses.
 4. The files are marked as spent: one rename each, and a sync.
 5. The value is returned to the caller, and the bits of the secret are overwritten in memory.
 
-A process that is killed, or a machine that loses power,
+If the process is killed or the machine loses power:
 
-| during | ledger | secret file | value | what to do then |
+| during step | ledger | secret file | value | what to do then |
 |---|---|---|---|---|
-| 1, 2 | without it | fresh (perhaps beside a `.name.spent`, which means nothing) | none | release again |
-| 3, before the commit | without it | fresh | none | the same |
+| 1, 2 | does not have it | fresh (perhaps beside a `.name.spent`, which means nothing) | none | release again |
+| 3, before the commit | does not have it | fresh | none | the same |
 | 3, after the commit | has it | fresh | in the ledger | read it there: `Ledger.published` |
 | 4 | has it | fresh or spent, never neither | in the ledger | the same |
 | 5 | has it | spent | in the ledger, and on its way to the caller | the same |
 
-So a value is seen only if the ledger has it, and what was paid for is never lost. Without a ledger there is no step 3,
-the file decides, and a value is lost if the process dies in step 4 or 5. The transaction of the ledger and the rename
-cannot be one atomic step, being in two files; the order makes sure that the gap is on the safe side.
+A value is seen only if the ledger has it, and what was paid for is never lost. Without a ledger there is no step 3: the
+file decides, and a value is lost if the process dies in step 4 or 5. The ledger's transaction and the rename concern
+two files, so they cannot be one atomic step; their order keeps the gap on the safe side.
 
-If the system refuses a rename after all (step 4, tried several times), nothing is lost while the process lives: state,
-secret and receipt are kept, and the same release can be finished once the cause is gone, without paying again.
+If the system refuses a rename even after several attempts (step 4), nothing is lost while the process lives: state,
+secret and receipt are kept, and the same release can be finished without paying again once the cause is removed.
 """
 
 from __future__ import annotations
@@ -41,12 +42,12 @@ from .secret import Secret
 def spending(
     secrets: Sequence[Secret], pay: Callable[[], list[Paid]] | None, receipt: object = None
 ) -> Iterator[list[Paid]]:
-    """Does steps 1 to 4 for all of these secrets at once, then runs the block, which has the values; then wipes the
+    """Does steps 1 to 4 for all of these secrets at once, runs the block, which returns the values, and then wipes the
     secrets.
 
-    `pay` computes and records the releases, or raises: then nothing has happened. The block gets its records. `receipt`
-    is what was paid for: a release that was paid and could not be finished is finished by one with the same receipt. An
-    error within the block comes after the payment: the secrets are gone even so.
+    `pay` computes and records the releases; if it raises an error, nothing has happened. The block gets its records.
+    `receipt` identifies what was paid for: a call with the same receipt finishes a release that was paid for but could
+    not be finished. An error inside the block comes after the payment; the secrets are wiped all the same.
     """
     fingerprints = [secret.fingerprint for secret in secrets]
     if len(set(fingerprints)) < len(fingerprints):
@@ -70,7 +71,7 @@ def spending(
 
 
 def _roots(secrets: Sequence[Secret]) -> list[Secret]:
-    """The secrets that these were derived from, each once, even if it was loaded twice."""
+    """The secrets that these were derived from: each once, even if it was loaded twice."""
     found: dict[bytes, Secret] = {}
     for secret in secrets:
         root = secret._root
@@ -79,7 +80,7 @@ def _roots(secrets: Sequence[Secret]) -> list[Secret]:
 
 
 def _pay(roots: Sequence[Secret], pay: Callable[[], list[Paid]] | None, receipt: object) -> list[Paid]:
-    """Pays, unless the same receipt was paid before. Returns the records in the ledger; none without one."""
+    """Pays, unless the same receipt was paid before. Returns the records in the ledger; empty without a ledger."""
     before = [root._paid for root in roots]
     if any(one is not None for one in before):
         known = {id(records): (own, records) for own, records in filter(None, before)}
