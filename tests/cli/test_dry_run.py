@@ -132,15 +132,15 @@ def test_a_report_tells_the_whole_price_and_how_it_was_divided(shell: Shell) -> 
     )
     assert f"ε = 2 and δ = 1e-06 for the whole table: {divided}" in page
     assert "ε = 2, δ = 1e-06 in all" in page
-    assert "they were listed, and are public" not in page
-    assert "its name is shown only if a noisy count of its rows is large enough" in page
-    assert "the largest that counts, 7, was found in noisy counts" in page
+    assert "they were listed and are public" not in page
+    assert "its name appears only if a noisy count of its rows is large enough" in page
+    assert "the maximum value, 7, was found from noisy counts" in page
     assert "because of that row" in page
     assert "The price follows from the plan alone, which was made before the numbers" in page
-    assert "names of groups whose count is small are not shown" in page
+    assert "names of groups with small counts are not shown" in page
     shell.write("groups.txt", "FR\nDE\n")
     shell(*RELEASE, "--by", "country", "--groups", "groups.txt", "--report", "b.html")
     listed = (shell.folder / "b.html").read_text()
-    assert "they were listed, and are public" in listed
+    assert "they were listed and are public" in listed
     assert "noisy count" not in listed
     assert "in all" not in listed.split("<h2>")[0]

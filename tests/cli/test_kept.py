@@ -61,7 +61,7 @@ def test_groups_with_picture_and_report(shell: Shell) -> None:
     assert shell(*by, "--plot", "g.png", "--report", "g.html", "--json").code == 0
     report = (shell.folder / "g.html").read_text()
     assert "How varied are the values of app, by country?" in report
-    assert "All that was released there costs ε = " in report
+    assert "All its releases together cost ε = " in report
     assert (shell.folder / "g.png").read_bytes().startswith(b"\x89PNG")
 
 

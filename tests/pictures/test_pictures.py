@@ -250,7 +250,7 @@ def title(
 )
 def test_one_number_has_a_title_in_the_words_of_its_users(statistic: Statistic, wanted: str) -> None:
     assert title([release()], statistic, Subject("app", noun="apps", person=True)) == wanted
-    assert title([replace(release(), value=0.0)], statistic) == "F_0.5 cannot be told from 0"
+    assert title([replace(release(), value=0.0)], statistic) == "F_0.5 cannot be distinguished from 0"
 
 
 def test_without_a_noun_the_title_names_the_column() -> None:
@@ -277,7 +277,7 @@ def test_pictures_of_profiles_say_below_which_order_that_is(count: int) -> None:
 
 def test_the_title_is_the_finding() -> None:
     assert title([release()]) == "F_0.5 is about 1,230"
-    assert title([release(-3.0, 0.0, 40.0)]) == "F_0.5 cannot be told from 0"
+    assert title([release(-3.0, 0.0, 40.0)]) == "F_0.5 cannot be distinguished from 0"
     assert title([profile()]) == "Hill numbers go from 900 at order 0 to 100 at order 1"
     apart, near = (900.0, 800.0, 1_000.0), (700.0, 600.0, 850.0)
     assert title(table(apart, (100.0, 90.0, 120.0))) == "a comes first with about 900"
@@ -286,7 +286,7 @@ def test_the_title_is_the_finding() -> None:
     )
     assert title(table(apart, near)) == "No group stands out: the largest value is about 900, of a"
     assert title(profiles(3)) == "Largest value at every order: group 2"
-    assert title(profiles(12)) == "At no order can one group be told from all others"
+    assert title(profiles(12)) == "At no order does one group stand out from all others"
     flat = replace(profile(), points=tuple(replace(one, value=1e3, low=990.0, high=1e3) for one in profile().points))
     both = [*profiles(2), GroupRelease(("flat",), flat)]
     assert title(both) == "Largest value at order 0: group 1; at order 1: flat; no\ngroup stands out at order 0.5"
@@ -349,7 +349,7 @@ def test_every_point_is_a_plan() -> None:
     assert around.by_size == around.by_size_alone
     left, middle, right = plan_picture(PLAN, around).axes
     assert left.get_ylabel() == "noise on F_0.5, standard deviation"
-    assert middle.get_ylabel() == "error, part of F_0.5"
+    assert middle.get_ylabel() == "error as a share of F_0.5"
     assert right.get_xlabel() == "F_0.5 of the stream"
 
 

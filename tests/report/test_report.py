@@ -52,7 +52,7 @@ def test_it_says_the_number_the_price_and_the_plan() -> None:
     assert "between 1,600 and 3,600 at 95% confidence" in text
     assert f"ε = {at_most(REPLACE.epsilon)} and δ = 1e-06" in text
     assert "How many rows there are (10,000). It is public." in text
-    assert "They say nothing about a population that the data are a sample of." in text
+    assert "They say nothing about a population that the data were sampled from." in text
 
 
 def attached(text: str, name: str) -> str:
@@ -135,7 +135,7 @@ def test_who_is_protected_needs_no_explanation() -> None:
 
     assert suspicion(1.0) == "73.2%"  # 0.7311 rounded up
     assert suspicion(1.0, 1e-9) == "75%"  # 0.7494: odds 1.1 times as large
-    about = f"{same} that somebody is in the data, or about what they did, {most(PERSONS)}"
+    about = f"{same} that someone is in the data, or about what they did, {most(PERSONS)}"
     assert f"With or without any one person's data, {about}" in page(PERSONS, replace(CONTEXT, person=True))
     assert f"Whatever any one record had said, {same} about what it says {most(REPLACE)}" in page(REPLACE)
     assert f"With or without any one record, {same} that it is in the data {most(NOISY)} A person with several" in page(
@@ -231,7 +231,7 @@ def test_rows_are_not_people() -> None:
 
 def test_a_value_below_the_noise_is_not_made_to_mean_something() -> None:
     low = replace(released(REPLACE), value=-3.0, low=0.0, high=40.0)
-    assert "too small to be told from the noise" in report_page(Outcome(REPLACE, [low], grouped=False), CONTEXT)
+    assert "too small to distinguish from the noise" in report_page(Outcome(REPLACE, [low], grouped=False), CONTEXT)
 
 
 def test_one_delta_on_the_whole_page_that_of_everything() -> None:

@@ -42,11 +42,11 @@ CASES = {
     "hill": case(
         ss.Hill(0.5), ROWS, 250.0, VARIED,
         "The 1,000,000 rows are as varied as 250 equally common values of app: "
-        "between 200 and 300 at 95% confidence.", "x^2, x being the sum over all keys of s^0.5",
+        "between 200 and 300 at 95% confidence.", "x^2, where x is the sum over all keys of s^0.5",
     ),
     "hill of values": case(
-        ss.Hill(0.5), VALUES, 250.0, VARIED, "The 100,000 rows, weighed by spend, are as varied as",
-        "One counter held the total of all values", "From F_0.5 and total, as released", expected=37.0,
+        ss.Hill(0.5), VALUES, 250.0, VARIED, "The 100,000 rows, weighted by spend, are as varied as",
+        "One counter held the total of all values", "were computed from the released F_0.5 and total", expected=37.0,
     ),
     "hill of order 0": case(ss.Hill(0), ROWS, 70.0, VARIED, "as varied as 70 equally common", "registers of 32 bits"),
     "renyi": case(
@@ -66,15 +66,15 @@ CASES = {
     "distinct": case(
         ss.Distinct(), ROWS, 3_399.4, "How many different values of app are there?",
         "There are about 3,400 different values of app: between 2,720 and 4,080 at 95% confidence.",
-        "in a secret random number of about",
+        "A secret random number of made-up keys, about",
     ),
     "atkinson": case(
         ss.Atkinson(0.25), PEOPLE, 0.195, "How unequal is spend?",
-        "About 19.5% of the total of spend could be given up if the rest were spread evenly, and all would be as well "
-        "off together (for an aversion to inequality of 0.25): between 15.6% and 23.4% at 95% confidence.",
+        "About 19.5% of the total of spend could be given up if the rest were spread evenly, and everyone together "
+        "would be as well off (for an aversion to inequality of 0.25): between 15.6% and 23.4% at 95% confidence.",
         "What any one key, which is one person, has: the whole total. It could have been anything from 1 to 50.",
         "How many keys there are (100,000). It is public.", "because of what one key had",
-        "1 - x^1.333, x being the mean over all people of (total/mean total)^0.75", "at least 100,000 keys",
+        "1 - x^1.333, where x is the mean over all people of (total/mean total)^0.75", "at least 100,000 keys",
         expected=20.0,
     ),
     "generalised_entropy": case(
@@ -93,8 +93,8 @@ CASES = {
     ),
     "entropy with noise": case(
         ss.Shannon(), ss.Privacy(1.0, 1e-6), 7.72, VARIED, "weights of the skewed stable law of order 1, and into the",
-        "The total was given discrete Laplace noise first. Entropy, less a number that follows from that, times the "
-        "total was rounded to a public grid and given discrete Laplace noise.",
+        "First the total was given discrete Laplace noise. Then a number computed from that was subtracted from the "
+        "entropy; the difference times the total was rounded to a public grid and given discrete Laplace noise.",
         "is the true entropy plus a random error", mechanism="sketch",
     ),
     "profile": case(
@@ -194,7 +194,7 @@ def test_what_cannot_be_told_from_the_noise_is_not_made_to_mean_something() -> N
     for name in ("shannon", "distinct"):
         plan = CASES[name].plan
         low = replace(released(plan, -0.01), low=0.0, high=0.05)
-        assert "too small to be told from the noise" in report_page(Outcome(plan, [low], grouped=False), CONTEXT)
+        assert "too small to distinguish from the noise" in report_page(Outcome(plan, [low], grouped=False), CONTEXT)
 
 
 def test_groups_of_every_kind() -> None:

@@ -1,4 +1,4 @@
-"""Pictures of plans and releases, in one style, for everyone's eyes: a file of PNG, SVG or HTML."""
+"""Pictures of plans and releases, in one style that everyone can read, as PNG, SVG or HTML files."""
 
 from .plan_picture import drawn_part, plan_picture
 from .release_picture import release_bytes, release_picture

@@ -1,7 +1,7 @@
-"""The picture of a bare plan: what ε, the size and the floor do to the error, and where the exact table is better.
+"""The picture of a bare plan: how ε, the size and the floor affect the error, and where the exact table is better.
 
-Every corner of a curve is a plan of its own, made by `stablesketch.plan`. Where there is no plan (finite precision, too
-many phantoms) there is none.
+Every point of a curve is a plan of its own, made by `stablesketch.plan`. Where no plan exists (finite precision, too
+many phantoms) the curve has no point.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Curve = list[tuple[float, float]]
 _SIZES = (50, 200, 1_000, 5_000, 10_000)
-_STEPS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # of ε around the one that is asked for
+_STEPS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # multiples of the requested ε
 
 
 @dataclass(frozen=True)
@@ -32,13 +32,13 @@ class BareNeighbourhood:
     by_epsilon: Curve
     exact_by_epsilon: Curve
     by_size: Curve
-    by_size_without_floor: Curve  # what the sketch alone errs by, were nothing private
+    by_size_without_floor: Curve  # the error of the sketch alone, without privacy
 
 
 def bare_neighbourhood(chosen: Plan) -> BareNeighbourhood:
-    """Some dozen plans, which take some seconds: other ε at this size, and other sizes at this ε.
+    """About a dozen plans, which take a few seconds: other ε at this size, and other sizes at this ε.
 
-    An ε at which no floor is needed is the last that is planned, beside the largest: between them the error stays.
+    The first ε that needs no floor is the last one planned, apart from the largest: the error is constant between them.
     """
     size, own = chosen.size, chosen.privacy.epsilon
     by_epsilon: list[tuple[float, Plan]] = []
@@ -48,7 +48,7 @@ def bare_neighbourhood(chosen: Plan) -> BareNeighbourhood:
         without_floor = bool(by_epsilon) and by_epsilon[-1][1].floor == 0.0 and not no_floor
         epsilon = rising.pop(-1 if without_floor else 0)
         made = _planned(chosen, epsilon, size)
-        if made is None and no_floor:  # a smaller ε takes fewer entries
+        if made is None and no_floor:  # a smaller ε allows fewer entries
             made = _planned(chosen, epsilon, None)
         if made is not None:
             by_epsilon.append((epsilon, made))
@@ -60,7 +60,7 @@ def bare_neighbourhood(chosen: Plan) -> BareNeighbourhood:
     return BareNeighbourhood(
         size,
         [(epsilon, made.error) for epsilon, made in by_epsilon],
-        [(step * own, chosen.exact_error * own / (step * own)) for step in _STEPS],  # noise goes with 1/ε
+        [(step * own, chosen.exact_error * own / (step * own)) for step in _STEPS],  # noise is proportional to 1/ε
         [(one, made.error) for one, made in made_by_size],
         alone if chosen.statistic.relative else [],
     )
@@ -92,7 +92,7 @@ def _against_epsilon(axes: Axes, chosen: Plan, around: BareNeighbourhood) -> Non
             *zip(*around.exact_by_epsilon, strict=True), color=VERMILION, linestyle="--", label="exact table + noise"
         )
     axes.plot([chosen.privacy.epsilon], [chosen.error], "o", color=INK, markersize=10, label="this plan", zorder=5)
-    log_axes(axes, "What privacy costs", "ε that is asked for", _error_label(chosen), percent=chosen.relative)
+    log_axes(axes, "What privacy costs", "requested ε", _error_label(chosen), percent=chosen.relative)
 
 
 def _against_size(axes: Axes, chosen: Plan, around: BareNeighbourhood) -> None:

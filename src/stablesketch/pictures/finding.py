@@ -18,7 +18,7 @@ _WIDTH = 60  # characters of a title in one line
 
 @dataclass(frozen=True)
 class Finding:
-    """The words for releases of a statistic of a subject. Without a statistic, they are those of the release alone."""
+    """Titles for releases of a statistic of a subject. Without a statistic, they use only the words of the release."""
 
     statistic: Statistic | None = None
     subject: Subject = ANYTHING
@@ -29,22 +29,23 @@ class Finding:
         return f"effective number of {self.subject.noun or 'keys'}"
 
     def of_one(self, release: Release) -> str:
-        """The number, in the words of its users; of a profile, where its curve begins and ends."""
+        """The number, in the words of its users; for a profile, where its curve begins and ends."""
         if release.points:
             first, last = release.points[0], release.points[-1]
             ends = f"{about(first.value)} at order {first.order:g} to {about(last.value)} at order {last.order:g}"
             return _lines(f"{Profile.point_name}s go from {ends}")
         if release.value <= 0.0:
-            return _lines(f"{capital(release.statistic)} cannot be told from 0")
+            return _lines(f"{capital(release.statistic)} cannot be distinguished from 0")
         if self.statistic is not None:
             return _lines(self.statistic.finding(release, self.subject))
         return _lines(f"{capital(release.statistic)} is about {about(release.value)}")
 
     def of_groups(self, groups: Sequence[GroupRelease]) -> str:
-        """Which group comes first, and how many may be as large: their intervals meet.
+        """Which group comes first, and how many others may be as large because their intervals overlap.
 
-        That intervals do not meet is more than a difference needs, so nothing is called different that may be equal.
-        Where values follow the sizes of groups, no group comes first: it has the largest value.
+        Intervals that do not overlap prove more than a difference, so no groups are called different that may be equal.
+        If values depend on the sizes of groups, the title does not say that a group comes first, only that it has the
+        largest value.
         """
         if len(groups) == 1:
             return _lines(f"{shortened(groups[0].name)}: {self.of_one(groups[0].release)}")
@@ -60,7 +61,7 @@ class Finding:
 
     @property
     def caution(self) -> str:
-        """What to know before groups are compared; empty if nothing."""
+        """A warning for those who compare groups; empty if none is needed."""
         if self.statistic is None or not self.statistic.caution_between_groups:
             return ""
         low = "below order 1 values grow" if self.statistic.several else "values grow"
@@ -68,7 +69,7 @@ class Finding:
 
 
 def _of_profiles(groups: Sequence[GroupRelease]) -> str:
-    """Which group comes first at which orders: only where its interval lies above those of all others."""
+    """Which group comes first at which orders: only where its interval is above those of all others."""
     orders = [point.order for point in groups[0].release.points]
     led: dict[str, list[float]] = {}
     open_at = []
@@ -80,7 +81,7 @@ def _of_profiles(groups: Sequence[GroupRelease]) -> str:
         else:
             led.setdefault(shortened(first.name), []).append(order)
     if not led:
-        return _lines("At no order can one group be told from all others")
+        return _lines("At no order does one group stand out from all others")
     if len(led) == 1 and not open_at:
         return _lines(f"Largest value at every order: {next(iter(led))}")
     said = [f"at {_orders(where)}: {name}" for name, where in led.items()]

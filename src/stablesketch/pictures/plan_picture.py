@@ -1,10 +1,10 @@
-"""The picture of a plan: what ε does to the noise, what the size does to the error, and both together.
+"""The picture of a plan: how ε affects the noise, how the size affects the error, and both together.
 
-Every corner of a curve is a plan of its own, made by `stablesketch.plan`. Where a value is expected, errors are
-relative to it and include the noise. Elsewhere noise and error stand by themselves, which is true of every stream. A
-statistic that is computed from one sketch has the picture of that sketch; a bare plan has one of its own
-(bare_plan_picture.py). The noise of entropy depends on the length of the stream: where none is expected, the picture is
-for one of 10,000 pairs, and says so.
+Every point of a curve is a plan of its own, made by `stablesketch.plan`. If a value is expected, errors are relative to
+it and include the noise. Otherwise noise and error are shown separately, which holds for every stream. A statistic
+computed from one sketch gets the picture of that sketch; a bare plan has its own picture (bare_plan_picture.py). The
+noise of entropy depends on the length of the stream: without an expected length, the picture is for a stream of 10,000
+pairs, and says so.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
 
 _SIZES = (20, 50, 200, 1_000, 5_000, 10_000)
 _SIZES_IN_BUCKETS = (200, 1_000, 5_000, 20_000, 100_000, 1_000_000)
-_STEPS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # of ε around the one that is asked for
-_COMPARED = 200  # entries, beside a plan of the exact mechanism
-_LENGTH = 10_000  # pairs of a stream about which nothing is known, for the noise of entropy
+_STEPS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # multiples of the requested ε
+_COMPARED = 200  # entries of the sketch that is drawn beside a plan of the exact mechanism
+_LENGTH = 10_000  # assumed pairs of an unknown stream, for the noise of entropy
 _EXACT = "exact table + noise"
 
 
 @dataclass(frozen=True)
 class Neighbourhood:
-    """The plans around a plan, as curves: errors at the value expected, or noise by ε and error by size."""
+    """The plans around a plan, as curves: errors at the expected value, or noise by ε and error by size."""
 
-    sketch: Plan  # the plan itself, or beside one of the exact mechanism one of a sketch
+    sketch: Plan  # the plan itself; for a plan of the exact mechanism, a sketch to compare with
     by_epsilon: Curve
     exact_by_epsilon: Curve
     by_size: Curve
@@ -46,7 +46,7 @@ class Neighbourhood:
 
 
 def drawn_part(chosen: Plan) -> Plan:
-    """The plan that is drawn: of what is computed from one sketch, the plan of that sketch.
+    """The plan that is drawn. If the statistic is computed from one sketch, it is the plan of that sketch.
 
     Raises:
         ArgumentError: there are several sketches, or none, or pairs are sampled.
@@ -58,7 +58,7 @@ def drawn_part(chosen: Plan) -> Plan:
             "must not sample to be drawn",
             f"Leave out {arg('sampling')}",
         )
-    # What is exact even if a sketch is asked for has none, as totals.
+    # A statistic that is exact even when a sketch is asked for, such as a total, has none.
     parts = [part for part in chosen.measurements if part.size or not mechanism_for(part.statistic, "sketch").exact]
     if len(parts) == 1 and (way := mechanism_of(parts[0])).exact and way.by_length:
         raise ArgumentError(
@@ -76,7 +76,7 @@ def drawn_part(chosen: Plan) -> Plan:
 
 
 def neighbourhood(chosen: Plan) -> Neighbourhood:
-    """Some dozen plans, which take some seconds: other ε at this size, and other sizes at this ε."""
+    """About a dozen plans, which take a few seconds: other ε at this size, and other sizes at this ε."""
     chosen = drawn_part(chosen)
     own = chosen.privacy.epsilon
     fewest = mechanism_for(chosen.statistic, "sketch").fewest
@@ -96,7 +96,7 @@ def neighbourhood(chosen: Plan) -> Neighbourhood:
 
 @in_style
 def plan_picture(chosen: Plan, around: Neighbourhood | BareNeighbourhood | None = None) -> Figure:
-    """Three panels: against ε, against the size, and against the value itself; `drawn_part` says which plans."""
+    """Three panels: against ε, against the size, and against the value itself. `drawn_part` says which plans work."""
     whole, chosen = chosen, drawn_part(chosen)
     said = f"{chosen.statistic}" if whole is chosen else f"{chosen.statistic}, for the {whole.statistic}"
     if mechanism_of(chosen).bare:
@@ -141,7 +141,7 @@ def _against_size(axes: Axes, chosen: Plan, around: Neighbourhood) -> None:
     if chosen.size:
         axes.plot([chosen.size], [chosen.error], "o", color=INK, markersize=10, label="this plan", zorder=5)
     kind = mechanism_of(around.sketch).entries_named[1]
-    touched = f", {chosen.entries_per_key} of them a key" if chosen.buckets > 1 else ""
+    touched = f", {chosen.entries_per_key} per key" if chosen.buckets > 1 else ""
     label = f"{kind} of the sketch{touched}"
     log_axes(axes, "What the size buys", label, _error_label(chosen), percent=chosen.statistic.relative)
 
@@ -151,7 +151,7 @@ def _against_value(axes: Axes, chosen: Plan, around: Neighbourhood) -> None:
     sketch = around.sketch
     way = mechanism_of(sketch)
     alone, exact, order = way.error_alone(sketch), _exact_noise(sketch), way.exponent(sketch)
-    equal = float((order * _noise(sketch) / alone) ** order)  # where the noise adds as much as the sketch errs by
+    equal = float((order * _noise(sketch) / alone) ** order)  # where the noise equals the error of the sketch
     centre = chosen.expected or equal
     low, high = min(centre, equal) / 30.0, max(centre, equal) * 100.0
     values = [low * (high / low) ** (k / 100.0) for k in range(101)]
@@ -170,12 +170,12 @@ def _against_value(axes: Axes, chosen: Plan, around: Neighbourhood) -> None:
 
 
 def _with_noise(made: Plan) -> bool:
-    """Whether the error has that of the noise in it; of entropy it has (`_of_a_length`)."""
+    """Whether the error includes the noise; for entropy it does (`_of_a_length`)."""
     return made.expected > 0.0 or mechanism_of(made).by_length
 
 
 def _of_a_length(chosen: Plan) -> Plan:
-    """The plan itself; that of entropy for a stream of some length, which changes what is predicted, nothing else."""
+    """The plan itself; for entropy, with an assumed length of the stream, which changes only the prediction."""
     privacy = chosen.privacy
     if not mechanism_of(chosen).by_length or privacy.pairs or privacy.total:
         return chosen
@@ -187,7 +187,7 @@ def _per_key(like: Plan) -> int | None:
 
 
 def _planned(like: Plan, epsilon: float, size: int) -> Plan:
-    """A sketch with noise is there for every ε and every size."""
+    """A sketch with noise exists for every ε and every size."""
     try:
         return like.again(
             epsilon=epsilon, size=size, entries_per_key=_per_key(like), expected=like.expected or None,
@@ -216,4 +216,4 @@ def _error_label(chosen: Plan) -> str:
     if mechanism_of(chosen).by_length:
         length = max(chosen.privacy.pairs, chosen.privacy.total)
         return f"error in nats, in a stream of {short(length)} {chosen.privacy.unit}s"
-    return f"error, part of {mechanism_of(chosen).measured(chosen)}"
+    return f"error as a share of {mechanism_of(chosen).measured(chosen)}"

@@ -1,7 +1,7 @@
-"""Profiles of many groups: a small picture for each, all to the same scale, because so many curves cannot be told apart
-in one.
+"""Profiles of many groups: a small picture for each, all to the same scale, because a single picture of so many curves
+would be unreadable.
 
-Behind each curve all others are drawn in grey, to show where a group stands among them.
+Behind each curve, all others are drawn in grey, to show where the group stands among them.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_PANELS = 30
-"""Groups; more small pictures would not be looked at."""
+"""The maximum number of groups: nobody would look at more small pictures."""
 
 _COLUMNS = 4
 
 
 def panels(ordered: Sequence[GroupRelease], found: finding.Finding) -> Figure:
-    """Row by row."""
+    """The small pictures, row by row."""
     rows = math.ceil(len(ordered) / _COLUMNS)
     figure, places = canvas(11.0, 1.6 + 2.1 * rows, _COLUMNS, rows)
     ends = [(point.low, point.high) for one in ordered for point in one.release.points]
@@ -44,7 +44,7 @@ def panels(ordered: Sequence[GroupRelease], found: finding.Finding) -> Figure:
         axes.label_outer()
     for axes in places[len(ordered) :]:
         axes.set_visible(False)
-    for axes in places[max(len(ordered) - _COLUMNS, 0) : len(ordered)]:  # the last of each column
+    for axes in places[max(len(ordered) - _COLUMNS, 0) : len(ordered)]:  # the last one in each column
         axes.tick_params(labelbottom=True)
     titled(figure, found.of_groups(ordered))
     below = f"{Profile.order_axis}; grey: the other groups\n{price_line(ordered[0].release)}, at each order by itself"

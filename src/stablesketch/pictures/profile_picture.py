@@ -1,7 +1,8 @@
 """The picture of a profile: Hill numbers against their order, with the limits of each; a few groups in one picture.
 
-Bars are the limits of each order by itself. The band holds all orders at once; mostly it is wider, but it also knows
-that the curve falls. Between the orders it is drawn straight. Releases of version 0.1.0 have none.
+Bars are the limits of each order by itself. The band holds for all orders at once. It is usually wider, but it also
+uses the fact that the curve falls. Between the orders it is drawn as straight lines. Releases of version 0.1.0 have no
+band.
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ if TYPE_CHECKING:
 
 _COLOURS = (BLUE, VERMILION, GREEN, INK)
 MOST_CURVES = len(_COLOURS)
-"""Groups; more of them could not be told apart."""
+"""The maximum number of groups: readers could not tell more of them apart."""
 
-_DODGE = 0.022  # orders, by which the bars of groups stand beside each other
-_APART = 0.055  # of the height, between two labels
+_DODGE = 0.022  # in units of order: the distance between the bars of two groups
+_APART = 0.055  # as a share of the height: the distance between two labels
 
 
 def shown_name(release: Release) -> str:
@@ -64,8 +65,8 @@ def group_profiles(ordered: Sequence[GroupRelease], found: finding.Finding) -> F
 
 
 def draw_curve(axes: Axes, points: Sequence[Point], colour: str, line: str, shift: float = 0.0, bar: int = 11) -> None:
-    """The values of all orders, and their limits as bars: broad and light, with a small dot, so that they are visible
-    even where they are short, as on a logarithmic axis.
+    """The values of all orders with their limits as bars: broad and light, with a small dot, so that they are visible
+    even if they are short, as on a logarithmic axis.
     """
     orders, values = [point.order + shift for point in points], [point.value for point in points]
     ends = [point.low for point in points], [point.high for point in points]
@@ -76,14 +77,14 @@ def draw_curve(axes: Axes, points: Sequence[Point], colour: str, line: str, shif
 
 
 def _band(point: Point) -> tuple[float, float]:
-    """Its limits within the band, or its own where there is none or it has no end."""
+    """Its limits in the band, or its own limits if there is no band or the band is infinite."""
     low = point.low if point.band_low is None else point.band_low
     high = point.high if point.band_high is None or math.isinf(point.band_high) else point.band_high
     return low, high
 
 
 def _names(axes: Axes, ordered: Sequence[GroupRelease]) -> None:
-    """At the right, as high as the curves end, pushed apart where they would meet."""
+    """Puts the names at the right, where the curves end, and pushes them apart if they would overlap."""
     ends = axes.transData.transform([(0.0, one.release.points[-1].value) for one in ordered])
     wanted = axes.transAxes.inverted().transform(ends)[:, 1].tolist()
     height = -1.0
@@ -111,7 +112,7 @@ def _dressed(axes: Axes, releases: Sequence[Release], title: str, height: str) -
 
 
 def set_heights(axes: Axes, ends: Sequence[tuple[float, float]]) -> None:
-    """The axis of values, so that all of these limits are within; logarithmic where they are far apart."""
+    """Sets the axis of values so that it shows all of these limits; logarithmic if they are far apart."""
     low, high = min(low for low, _ in ends), max(high for _, high in ends)
     if high > 10.0 * low:
         axes.set_yscale("log")

@@ -1,7 +1,7 @@
-"""The picture of a release: the value with its interval; of a table, one line for each group, the largest first.
+"""The picture of a release: the value with its interval; for a table, one line for each group, the largest first.
 
-A profile is a curve (profile_picture.py), in a table of profiles each a small picture of its own; of more than can be
-looked at, the first order alone is shown.
+A profile is a curve (profile_picture.py). In a table of profiles each group has a small picture of its own; if there
+are too many of them, only the first order is shown.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_NAMED = 60  # groups; with more of them names would not be readable
+_NAMED = 60  # groups: the names of more would not be readable
 
 
 @in_style
@@ -32,7 +32,7 @@ def release_picture(
     subject: Subject = finding.ANYTHING,
 ) -> Figure:  # fmt: skip
     """One release, or a table of groups, the largest first unless they are in order. Everything shown may be published,
-    as the releases may. The title is in the words of the statistic, if it is given, and of the subject."""
+    like the releases. The title uses the words of the statistic, if given, and of the subject."""
     found = finding.Finding(statistic, subject)
     groups = [one for one in releases if isinstance(one, GroupRelease)]
     groups = groups if in_order else largest_first(groups)
@@ -47,7 +47,7 @@ def release_picture(
 
 
 def release_bytes(outcome: Outcome, path: Path, noun: str = "") -> bytes:
-    """The picture of a release as what goes into the file `path`."""
+    """The picture of a release as the content of the file `path`."""
     title = f"{outcome.plan.statistic}, released privately"
     alt = f"{title}: the value with its interval, {len(outcome.releases):,} of them."
     picture = release_picture(outcome.releases, outcome.in_order, outcome.plan.statistic, outcome.subject(noun))

@@ -1,4 +1,4 @@
-"""A figure as the bytes of a file: PNG, SVG, or a page of HTML with the SVG inside. Equal figures give equal bytes."""
+"""A figure as the bytes of a file: PNG, SVG, or an HTML page with the SVG inside. Equal figures give equal bytes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _KINDS = (".png", ".svg", ".html")
-# In a page the colours follow the page, so that the picture is right on a dark one too: page/style.css.
+# Inside a page, the picture takes the colours of the page (page/style.css), so that it also suits dark mode.
 _VARIABLES = {
     style.BLUE: "--blue",
     style.VERMILION: "--vermilion",
@@ -30,7 +30,7 @@ _VARIABLES = {
 
 
 def check_picture_path(path: Path) -> None:
-    """Refuses a name with another suffix, before anything is computed."""
+    """Refuses any other suffix before anything is computed."""
     if path.suffix.lower() not in _KINDS:
         raise ArgumentError("plot", str(path), "must end in .png, .svg or .html", "Choose another name")
 
@@ -46,9 +46,9 @@ def picture_bytes(figure: Figure, path: Path, title: str, alt: str) -> bytes:
 
 
 def themed(svg: bytes) -> bytes:
-    """The picture, in the dark colours of our pages if its reader prefers them.
+    """The picture with the dark colours of our pages for readers who prefer them.
 
-    Every colour is also written where it is used, for programs without style sheets.
+    Every colour is also written where it is used, for programs that ignore style sheets.
     """
     dark = dark_colours()
     rules = "".join(
@@ -61,7 +61,7 @@ def themed(svg: bytes) -> bytes:
 
 
 def inline_svg(figure: Figure, alt: str) -> str:
-    """The picture as an element of a page, in its colours, with a description for those who cannot see it."""
+    """The picture as an element of a page, in the page's colours, with a description for those who cannot see it."""
     text = _saved(figure, "svg", alt).decode()
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", text, flags=re.DOTALL)
@@ -72,12 +72,12 @@ def inline_svg(figure: Figure, alt: str) -> str:
 
 @style.in_style
 def _saved(figure: Figure, kind: str, title: str) -> bytes:
-    """An SVG has no ground of its own; a PNG has a white one, since it cannot change its colours."""
+    """An SVG has a transparent background; a PNG has a white one, because it cannot change its colours."""
     buffer = io.BytesIO()
     metadata = {"Software": None, "Title": title} if kind == "png" else {"Date": None, "Creator": None, "Title": title}
     with warnings.catch_warnings():
-        # Letters that the font has not are drawn as boxes; a release that is spent is not lost over that.
+        # Letters missing from the font are drawn as boxes: a spent release must not be lost because of them.
         warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
-        figure.draw_without_rendering()  # what stands beside the axes has its place only once they have theirs
+        figure.draw_without_rendering()  # what is beside the axes can be placed only after the axes
         figure.savefig(buffer, format=kind, dpi=140, metadata=metadata, transparent=kind == "svg")
     return buffer.getvalue()

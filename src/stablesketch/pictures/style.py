@@ -1,7 +1,7 @@
-"""The one style of all pictures: colours that everyone tells apart, type that is readable at half size, the same words.
+"""One style for all pictures: colours that everyone can tell apart, type that is readable at half size, the same words.
 
-Colours are those of Okabe and Ito, which differ in lightness too, so that a grey printer keeps them apart; where lines
-cross they also differ in dashes. Nothing here imports matplotlib before a picture is drawn.
+The colours are those of Okabe and Ito. They also differ in lightness, so they stay distinct in grey; lines that cross
+also differ in their dashes. Nothing here imports matplotlib before a picture is drawn.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY = "#0072B2", "#D55E00", "#009E73", "
 INK, GREY, GRID, WHITE = "#1A1A1A", "#555555", "#DDDDDD", "#FFFFFF"
 COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, INK)
 LINES = ("-", "--", "-.", ":")
-WIDTH = 8.0  # inches: words are legible where a telephone shows it at half size
+WIDTH = 8.0  # inches: words stay legible on a phone, which shows it at half size
 
 _STYLE: dict[str, Any] = {
     "font.size": 13,
@@ -51,11 +51,11 @@ _STYLE: dict[str, Any] = {
     "legend.fontsize": 12,
     "legend.frameon": False,
     "svg.fonttype": "path",
-    "svg.hashsalt": "stablesketch",  # the same bytes from the same numbers
+    "svg.hashsalt": "stablesketch",  # the same numbers give the same bytes
 }
 
 
-# Fonts with Chinese, Japanese and Korean letters, for what the first font has not. Usual ones of Linux, macOS, Windows.
+# Fonts with Chinese, Japanese and Korean letters, which the first font lacks: common ones on Linux, macOS and Windows.
 _CJK = (
     "Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans CJK KR", "Noto Sans SC", "Noto Sans JP", "Noto Sans KR",
     "Source Han Sans SC", "WenQuanYi Micro Hei", "WenQuanYi Zen Hei", "Droid Sans Fallback", "IPAGothic", "NanumGothic",
@@ -66,14 +66,14 @@ _CJK = (
 
 def fonts() -> list[str]:
     """The font that comes with matplotlib, so that pictures are the same everywhere; then those of this machine."""
-    from matplotlib.font_manager import fontManager  # once matplotlib is known to be there
+    from matplotlib.font_manager import fontManager  # only once matplotlib is known to be installed
 
     here = set(fontManager.get_font_names())
     return ["DejaVu Sans", *(name for name in _CJK if name in here)]
 
 
 def need_matplotlib() -> Any:
-    """The library, which only pictures need."""
+    """matplotlib, which only pictures need."""
     try:
         import matplotlib
     except ImportError:
@@ -82,7 +82,7 @@ def need_matplotlib() -> Any:
 
 
 def in_style(draw: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-    """A function that draws, or saves what was drawn, in the one style; no setting of matplotlib outlives it."""
+    """Makes a function draw or save in this style. It leaves the settings of matplotlib unchanged."""
 
     @functools.wraps(draw)
     def styled(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
@@ -111,7 +111,7 @@ def log_axes(
     axes: Axes, title: str, xlabel: str, ylabel: str = "", *, percent: bool,
     within: tuple[float, float] | None = None,
 ) -> None:  # fmt: skip
-    """Both axes logarithmic, that of errors in percent or not, with a title and a legend."""
+    """Makes both axes logarithmic, errors optionally in percent, and adds a title and a legend."""
     axes.set(xscale="log", yscale="log", xlabel=xlabel, ylabel=ylabel)
     if within is not None:
         axes.set_xlim(within)
@@ -153,7 +153,7 @@ def shortened(name: str, most: int = 28) -> str:
 
 
 def titled(figure: Figure, title: str) -> None:
-    """A title over the whole width, where axes have names at their left."""
+    """Puts the title across the whole width, for axes with names at their left."""
     figure.suptitle(title, x=0.01, ha="left", fontsize=14, weight="bold", color=INK)
 
 

@@ -1,8 +1,8 @@
-"""`Erring`: how much a mechanism errs by, its noise, and the streams in which the noise decides.
+"""`Erring`: the error of a mechanism, its noise, and the streams in which the noise decides.
 
-Noise is absolute and the error of a sketch relative, so the longer the stream the less the noise says. With n pairs of
-value 1 or more, F_p is at least n^p for p <= 1 (all of one key), at least n for p > 1 (each a key of its own), and at
-least n where every key comes once; the total is at least n.
+Noise is absolute and the error of a sketch is relative, so the longer the stream, the less the noise matters. With n
+pairs of value 1 or more, F_p is at least n^p for p <= 1 (all on one key), at least n for p > 1 (each on its own key),
+and at least n if every key occurs once. The total is at least n.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ class Erring:
         return self.noise_at_value(plan, moment)
 
     def noise_at_value(self, plan: Plan, value: float, deviation: float | None = None) -> float:
-        """What noise of this deviation, by default its own, adds to the relative error where the statistic has this
+        """What noise of this deviation, by default its own, adds to the relative error if the statistic has this
         value."""
         exponent = self.exponent(plan)
         noise = self.noise_deviation(plan) if deviation is None else deviation
         return exponent * noise / math.pow(value, 1.0 / exponent)
 
     def error_alone(self, plan: Plan) -> float:
-        """The error of the entries, without what the noise adds to it."""
+        """The error of the entries, without the noise."""
         if not plan.expected:
             return plan.error
         return math.sqrt(max(plan.error**2 - self.noise_at_value(plan, plan.expected) ** 2, 0.0))

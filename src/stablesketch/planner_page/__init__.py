@@ -1,4 +1,4 @@
-"""A page with sliders, on this machine alone: what a plan would reach, computed by the library as they move."""
+"""A page with sliders, served on this machine only. It shows what a plan would reach, computed by the library."""
 
 from .server import PlannerServer
 

@@ -1,8 +1,8 @@
-"""The questions of the page and their answers: what `decide` decides about a release, from public numbers, before any
-data.
+"""The questions of the page and their answers: what `decide` decides about a release from public numbers, before any
+data are read.
 
-`pairs` is a guess of how long the stream is. A sketch and an exact table do not depend on it: it says how much they err
-in such a stream. A bare sketch takes it for a promise, as it must.
+`pairs` is a guess at the length of the stream. A sketch and an exact table do not depend on it: it only predicts their
+errors in such a stream. A bare sketch treats it as a promise, because it must have one.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NAMES = (
 
 
 def answer(asked: Mapping[str, str]) -> dict[str, Any]:
-    """The decision for these numbers, or `problem`: why there is no release, and what to do."""
+    """The decision for these numbers, or a `problem`: why there can be no release, and what to do."""
     try:
         statistic = _statistic(asked)
         odd = sorted(set(asked) ^ {*_NAMES, *(each.option.name for each in statistic.arguments)})
@@ -70,7 +70,7 @@ def _question(statistic: Statistic, asked: Mapping[str, str]) -> Question:
         pairs_per_person=_whole("pairs_per_person", asked),
         unit="key" if statistic.of_people else "pair",
     )
-    pairs = replace(privacy, pairs=_whole("pairs", asked)).pairs  # which checks it
+    pairs = replace(privacy, pairs=_whole("pairs", asked)).pairs  # replace checks it
     return question(
         statistic,
         replace(privacy, pairs=pairs) if bare and groups != "private" else privacy,
@@ -103,14 +103,14 @@ def _told(wanted: Question, decision: Decision) -> dict[str, Any]:
 
 
 def _errors(statistic: Statistic, asked: Mapping[str, str], pairs: int) -> dict[str, float]:
-    """The errors of sketch and exact table in a stream of this many pairs, at both ends, as `exact_instead` has them:
-    all keys differ, or one key holds everything."""
+    """The errors of a sketch and an exact table in a stream of this many pairs, in the two extreme cases that
+    `exact_instead` compares: all keys differ, or one key holds everything."""
     found = {}
     for name in ("sketch", "exact"):
         try:
             plan = decide(_question(statistic, {**asked, "mechanism": name})).plan
         except StablesketchError:
-            continue  # there is no such mechanism for it
+            continue  # this statistic has no such mechanism
         way = mechanism_of(plan)
         for end, keys, sketch in ((name, float(pairs), plan.error), (f"{name}_of_one_key", 1.0, plan.worst_error)):
             error = math.hypot(0.0 if name == "exact" or way.exact else sketch, way.noise_at(plan, pairs, keys))
@@ -120,7 +120,7 @@ def _errors(statistic: Statistic, asked: Mapping[str, str], pairs: int) -> dict[
 
 
 def command_of(wanted: Question) -> str:
-    """The command that releases by this plan, from a file with these columns."""
+    """The command that makes this release from a file with these columns."""
     columns = wanted.columns
     named = [f"--key {columns.key[0]}"]
     named += [f"--value {columns.value}"] if columns.value else []

@@ -1,4 +1,4 @@
-"""The fields of the page that depend on the statistics: made from the registry, so that none is missing."""
+"""The fields of the page that depend on the statistics. They are made from the registry, so none is missing."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from ..page import escaped
 from ..statistic import STATISTICS, Statistic
 from ..statistic.arguments import Argument
 
-_FIRST = "hill"  # what most people want to know: as varied as how many equal keys
+_FIRST = "hill"  # what most people want to know: the effective number of keys
 
 
 def statistic_fields() -> str:
-    """A choice of all statistics that the command line offers, and the options of each; a script shows those of one."""
+    """A menu of all statistics that the command line offers, and the options of each. A script shows those of one."""
     kinds = [kind for kind in STATISTICS.values() if kind.on_command_line]
     offered = "".join(
         f"<option{' selected' if kind.name == _FIRST else ''}{' data-people' if kind.of_people else ''}>"

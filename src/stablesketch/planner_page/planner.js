@@ -2,7 +2,7 @@
 const token = new URLSearchParams(location.search).get("token");
 const byId = (id) => document.getElementById(id);
 
-// What a slider stands at, as the number that is asked for and as what is shown beside it.
+// The value of a slider: the number that is sent (`ask`), and the text beside the slider (`show`).
 const grouped = (n) => Math.round(n).toLocaleString("en-GB");
 const whole = (x) => String(Math.round(Number(x.toPrecision(2))));
 const digits = (x) => String(Number(Number(x).toPrecision(2)));
@@ -31,7 +31,7 @@ function asked() {
   return question;
 }
 
-// What stands beside sliders, and which fields mean something for what is chosen.
+// Update the texts beside the sliders, and show only the fields that apply to the choices.
 function shown() {
   for (const [name, slider] of Object.entries(sliders)) {
     const text = slider.show(byId(name).value);
@@ -44,12 +44,12 @@ function shown() {
   const mechanism = byId("mechanism").value;
   const means = { public: groups === "public", "people-in-groups": groups !== "none" && byId("people").checked, sized: groups === "none" && mechanism !== "exact" };
   for (const field of document.querySelectorAll("[data-for]")) field.hidden = !means[field.dataset.for];
-  byId("guess").textContent = mechanism === "bare" ? "A bare sketch needs this as a promise: at least so many." : "The plan holds for any stream; this changes nothing of it.";
+  byId("guess").textContent = mechanism === "bare" ? "A bare sketch needs this as a promise: at least this many pairs." : "The plan holds for any stream; this number does not change it.";
 }
 
 const number = (x) => (x >= 1000 ? grouped(x) : String(Number(x.toPrecision(3))));
 
-// Bars from 0 where that shows both, else on a logarithmic scale; which one, the page says.
+// Bars start at 0 if both are then visible, otherwise they are logarithmic; the page says which.
 function bars(values) {
   const logarithmic = Math.max(...values) > 20 * Math.min(...values);
   const low = Math.log10(Math.min(...values)) - 0.5;
@@ -76,18 +76,18 @@ function tell(plan) {
     byId("exact-value").textContent = said(errors.exact);
     const both = errors.sketch_of_one_key && errors.exact_of_one_key;
     const of_one_key = both ? `If one key holds everything: sketch ${said(errors.sketch_of_one_key)}, exact ${said(errors.exact_of_one_key)}. ` : "";
-    byId("scale").textContent = `Error with noise in a stream of ${byId("pairs-shown").textContent} pairs if all keys differ. ${of_one_key}${logarithmic ? "Bars are logarithmic: twice as long is far more than twice as much." : "Bars start at 0."}`;
+    byId("scale").textContent = `Error with noise in a stream of ${byId("pairs-shown").textContent} pairs if all keys differ. ${of_one_key}${logarithmic ? "Bars are logarithmic: twice as long means far more than twice as much." : "Bars start at 0."}`;
   }
   byId("price").textContent = plan.price;
   byId("shares").textContent = plan.shares && `of which ${plan.shares}`;
   byId("noise").textContent = plan.noise || "none: the entries are private by themselves";
-  byId("bytes").textContent = plan.held || `about ${grouped(plan.bytes)} bytes${byId("groups").value === "none" ? "" : " a group"}, however many keys there are`;
+  byId("bytes").textContent = plan.held || `about ${grouped(plan.bytes)} bytes${byId("groups").value === "none" ? "" : " per group"}, however many keys there are`;
   byId("command").replaceChildren(...plan.command.split(/( )/).map(unbroken));
   byId("table").textContent = plan.table;
   byId("copy").textContent = "copy";
 }
 
-// Words stay whole: a browser breaks lines after hyphens too, and an option has some.
+// Keep words whole: a browser also breaks lines after hyphens, and options contain hyphens.
 function unbroken(word) {
   const span = document.createElement("span");
   span.className = "unbroken";
@@ -105,7 +105,7 @@ byId("copy").addEventListener("click", async () => {
   }
 });
 
-// One question at a time; of those that come meanwhile, the last.
+// One question at a time. Of those that arrive in the meantime, only the last is asked.
 let busy = false;
 let again = false;
 async function ask() {
@@ -127,7 +127,7 @@ async function ask() {
   busy = false;
 }
 
-// What is about people has one key for each of them: their number is public, and they are the unit themselves.
+// A statistic about people has one key for each person: their number is public, and a person is the unit.
 function fit() {
   const people = byId("statistic").selectedOptions[0].hasAttribute("data-people");
   if (people) {

@@ -1,8 +1,8 @@
 """The server behind the page: this machine only, and only for those who have its token.
 
-It listens on 127.0.0.1. Every request must carry the token, a fresh one of 256 bits for each start, and must name this
-server as its host, so that no page of another site, nor another user of the machine, can ask it. It holds no data: it
-computes plans from public numbers. What is asked is not logged.
+It listens on 127.0.0.1. Every request must carry the token, which is 256 bits drawn afresh at each start, and must name
+this server as its host. So neither a page of another site nor another user of the machine can use it. It holds no data:
+it computes plans from public numbers. It does not log requests.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ class PlannerServer(PageServer):
         if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port <= 65535:
             raise ArgumentError("port", port, "must be between 0 and 65535", "Leave it out to use any free port")
         self.token = secrets.token_urlsafe(32)
-        self.planning = threading.Lock()  # one plan at a time: they are work for a whole processor
+        self.planning = threading.Lock()  # one plan at a time: each keeps a whole processor busy
         super().__init__("127.0.0.1", port, _Handler, "port", port)
 
     @property
     def url(self) -> str:
-        """The address of the page, with the token. Whoever has it can open the page."""
+        """The address of the page, with the token. Anyone who has it can open the page."""
         return f"{self.root}?token={self.token}"
 
 
@@ -48,18 +48,18 @@ class _Handler(PageHandler):
             return self.send(414, "text/plain", "too long")
         hosts = {f"127.0.0.1:{self.server.server_port}", f"localhost:{self.server.server_port}"}
         if self.headers.get("Host") not in hosts:
-            return self.send(403, "text/plain", "another host was asked for")
+            return self.send(403, "text/plain", "the request names another host")
         asked = dict(parse_qsl(query, keep_blank_values=True))
         token = asked.pop("token", "")
         if not secrets.compare_digest(token.encode(), self.server.token.encode()):
-            return self.send(403, "text/plain", "the token is missing or wrong: open the address that was printed")
+            return self.send(403, "text/plain", "the token is missing or wrong: open the printed address")
         if path == "/":
             return self.send(200, "text/html", _page())
         if path == "/plan":
             with self.server.planning:
                 told = answer(asked)
             return self.send(200, "application/json", json.dumps(told))
-        return self.send(404, "text/plain", "there is no such page")
+        return self.send(404, "text/plain", "no such page")
 
 
 def _page() -> str:

@@ -1,4 +1,4 @@
-"""The commands that make a plan again, and test its claim."""
+"""The commands that make a plan again and test its claim."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from ..plan.asked import USUAL_MEMORY, Asked
 
 
 def commands(plan: Plan, *, shared: bool = False) -> list[str]:
-    """Plans that sample, allow deletes, are of a total, or of groups that share people are made from Python only.
+    """Plans that sample, allow deletes, are for a total, or for groups that share people can be made only in Python.
 
-    There is none for a plan whose ε is a share of what was asked for either.
+    There is also no command for a plan whose ε is a share of the ε that was asked for.
     """
-    # Nobody can ask for the share of a group in the memory of a table: its size is asked for.
+    # No option asks for a group's share of a table's memory, so the command asks for the size.
     asked = plan.asked if plan.asked.usual_memory == USUAL_MEMORY else plan.asked.like(plan)
     typed = asked.statistic.on_command_line and asked.privacy.groups == 1
     made_here = typed and asked.sampling is None and not asked.deletes and not shared
@@ -27,7 +27,7 @@ def plan_command(asked: Asked) -> str:
 
 
 def options_of(asked: Asked) -> Iterator[str]:
-    """Everything that was asked for, as options."""
+    """Everything that was asked for, as command-line options."""
     privacy = asked.privacy
     yield asked.statistic.as_options()
     yield f"--epsilon {privacy.epsilon!r} --delta {privacy.delta!r}"

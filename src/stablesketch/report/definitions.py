@@ -1,4 +1,4 @@
-"""The question, as it stood before any data were read: the formula of the statistic, and the terms."""
+"""The question as it was before any data were read: the formula of the statistic, and the terms."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..spoken import at_most
 
 
 def terms_in_words(plan: Plan, shares: tuple[Share, ...], *, person: bool) -> list[tuple[str, str]]:
-    """The question; `person` says that people are protected."""
+    """The question, as a table of names and texts; `person` says that people are protected."""
     privacy, (epsilon, delta) = plan.privacy, most_allowed(plan, shares)
     keys = privacy.unit == "key"
     number = (
@@ -24,14 +24,14 @@ def terms_in_words(plan: Plan, shares: tuple[Share, ...], *, person: bool) -> li
         ("statistic", f"{plan.statistic}: {plan.statistic.definition()}"),
         ("privacy", f"at most ε = {at_most(epsilon)}, δ = {at_most(delta, 3)} in all"),
         ("relation", f"{privacy.relation}: {change(plan, person=person)}"),
-        *([("unit", "key: every key is one person, and comes once with its total")] if keys else []),
+        *([("unit", "key: every key is one person, and occurs once with its total")] if keys else []),
         *promised,
         ("totals of keys" if keys else "values", most if privacy.max_value > 1 else f"every {privacy.unit} counts 1"),
     ]
 
 
 def most_allowed(plan: Plan, shares: tuple[Share, ...]) -> tuple[float, float]:
-    """The most that was allowed: for the numbers what their plan was asked for, and what else was paid."""
+    """The largest (ε, δ) allowed: what the plan of the numbers was asked for, plus everything else that was paid."""
     paid = [(plan.privacy.epsilon, plan.privacy.delta)]
     paid += [(share.epsilon, share.delta) for share in shares if share.purpose != "values"]
     epsilon, delta = (total([(part, 1) for part in parts]) for parts in zip(*paid, strict=True))

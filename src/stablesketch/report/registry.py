@@ -2,7 +2,7 @@
 
 The registry describes a deployment in six sections: what the product is, which variant of differential privacy it has,
 the unit and the size of its privacy loss, who is trusted, how it was computed, and who filled it in. A release knows
-most of that. What only its curator knows is marked "Fill in:", and the file says so at its head.
+most of this. What only its curator knows is marked "Fill in:"; a note at the top of the file says so.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ _HEAD = """\
 
 
 def check_registry_path(path: Path) -> None:
-    """Refuses a name that is not valid for an entry of the registry."""
+    """Refuses a path that does not end in .yaml."""
     if path.suffix.lower() not in (".yaml", ".yml"):
         raise ArgumentError("registry", str(path), "must end in .yaml", "Choose another name")
 
 
 def registry_entry(outcome: Outcome, context: Context) -> str:
-    """The entry. It holds no value of the release, and nothing else that comes from the data."""
+    """The entry. It contains no value of the release, and nothing else that comes from the data."""
     groups = [one for one in outcome.releases if isinstance(one, GroupRelease)]
     releases = [one.release if isinstance(one, GroupRelease) else one for one in outcome.releases]
     if not releases:
@@ -86,7 +86,7 @@ def _basic(outcome: Outcome, context: Context, name: str) -> dict[str, Any]:
 
 
 def _variant(outcome: Outcome, context: Context, first: Release, groups: int) -> dict[str, Any]:
-    public = [f"The names of all {groups:,} groups, which were listed."] if groups and not _chosen(outcome) else []
+    public = [f"The names of all {groups:,} groups: they were listed."] if groups and not _chosen(outcome) else []
     if first.relation == "replace":
         public.append(f"The number of {sentences.unit_in_words(outcome.plan, wide=context.wide)}s.")
     return {
@@ -120,9 +120,9 @@ def _trust(context: Context) -> dict[str, Any]:
     return {
         "model_name": "Central",
         "actors": _lines([
-            "The curator holds the data and runs the release; data subjects trust them with both.",
-            "Whoever runs the computation sees the data and a secret that is used once.",
-            "Readers see the release alone, may know anything else, and are not trusted.",
+            "The curator holds the data and runs the release; data subjects trust the curator with both.",
+            "Anyone who runs the computation sees the data and a secret that is used once.",
+            "Readers see only the release, may know anything else, and are not trusted.",
         ]),
         "release_type": "One release",
         "release_type_details": context.ledger or "Every further release of the same data costs its own ε on top.",
@@ -140,13 +140,13 @@ def _implementation(outcome: Outcome, context: Context, first: Release, groups: 
     sized = f"The size of the sketch and the noise depend on public numbers alone{found}."
     divided = f"ε was divided: {in_words(shares, first.epsilon, grouped=bool(groups))}. " if len(shares) > 1 else ""
     parts = "Several measurements compose by their privacy loss distributions. " if len(plan.measurements) > 1 else ""
-    table = "The groups together cost what one costs (stated for the whole table). " if groups else ""
+    table = "All groups together cost as much as one (the price is for the whole table). " if groups else ""
     return {
         "preprocessing_and_hyperparameter_tuning": _lines([*([used] if context.person else []), sized]),
         "mechanisms": _lines([
             *sentences.chosen(plan, shares, context.person, wide=context.wide),
             *sentences.computed(outcome.plan),
-            f"Software: stablesketch {context.version}. What is known of its floating point, timing and other side "
+            f"Software: stablesketch {context.version}. What is known about its floating point, timing and other side "
             "channels is in its docs/evaluation.md.",
         ]),
         "composition": (divided + parts + table + (context.ledger or "")).strip() or "One measurement.",
@@ -166,7 +166,7 @@ def _lines(items: Iterator[str] | Sequence[str]) -> str:
 
 
 def _yaml(content: Any, indent: str = "") -> Iterator[str]:
-    """YAML in blocks. Texts are written as in JSON, of which YAML is a superset; those of several lines as they are."""
+    """YAML in blocks. Texts are written as JSON, which is also YAML; those of several lines are written as they are."""
     if isinstance(content, dict):
         for name, value in content.items():
             if isinstance(value, (dict, list)):
@@ -188,6 +188,6 @@ def _yaml(content: Any, indent: str = "") -> Iterator[str]:
 
 
 def _scalar(value: str | float) -> str:
-    """A number or text. A float needs a point, without which YAML 1.1 takes 1e-09 for a text."""
+    """A number or a text. A float needs a point: YAML 1.1 would read 1e-09 as text."""
     text = json.dumps(value, ensure_ascii=False)
     return text.replace("e", ".0e") if isinstance(value, float) and "e" in text and "." not in text else text

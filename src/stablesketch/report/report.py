@@ -1,4 +1,4 @@
-"""The page about a release, from the releases and their plan; nothing else of the data is known here."""
+"""The page about a release, made from the releases and their plan; nothing else about the data is known here."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from .definitions import terms_in_words
 
 @dataclass(frozen=True)
 class Named:
-    """The users' names for things, for readers of the report; empty if not given.
+    """The user's own names for things, shown to readers of the report; empty if not given.
 
     `noun` is the plural of the keys: apps, for example.
     """
@@ -49,8 +49,8 @@ _NO_NAMES = Named()
 class Context:
     """The facts about a release besides its content: all public, none from the data.
 
-    `key`, `value` and `by` are names of columns, None where only a stored sketch is known; `ledger` what
-    the budget says after it. Of a `wide` table a row has many pairs, so a pair is called a cell.
+    `key`, `value` and `by` are names of columns; None if only a stored sketch is known. `ledger` is the state of the
+    budget after the release, in words. A row of a `wide` table has many pairs, so a pair is called a cell.
     """
 
     date: str
@@ -66,15 +66,15 @@ class Context:
 
     @classmethod
     def of(cls, question: Question | None, ledger: Ledger | None = None, named: Named = _NO_NAMES) -> Context:
-        """The facts about a release by this question, or from a stored sketch, as of today; `ledger` is where it was
-        paid.
+        """The facts, as of today, about a release that answers this question, or one from a stored sketch. `ledger`
+        paid for it.
         """
         spent = None
         if ledger is not None:
             during = "" if ledger.period is None else f" in {ledger.period}"
             spent = (
-                f"It is recorded in a ledger. All that was released there{during} costs "
-                f"ε = {at_most(ledger.spent())} of {ledger.epsilon:g} at δ = {at_most(ledger.delta, 6)} together."
+                f"It is recorded in a ledger. All its releases{during} together cost "
+                f"ε = {at_most(ledger.spent())} of {ledger.epsilon:g} at δ = {at_most(ledger.delta, 6)}."
             )
         today = datetime.datetime.now(datetime.UTC).date().isoformat()
         if question is None:
@@ -95,7 +95,7 @@ class Context:
 
 
 def report_page(outcome: Outcome, context: Context) -> str:
-    """A whole page of HTML, which needs no network and no script."""
+    """A whole HTML page that needs no network and no script."""
     groups = [one for one in outcome.releases if isinstance(one, GroupRelease)]
     singles = [one for one in outcome.releases if isinstance(one, Release)]
     if not groups and not singles:
@@ -147,33 +147,33 @@ def report_page(outcome: Outcome, context: Context) -> str:
 
 
 def _named(named: Named) -> str:
-    """What the release is about, in the words of its publisher."""
+    """What the release is about, in the publisher's words."""
     told = (("Data", named.dataset), ("Period", named.period), ("Release", named.label))
     return "".join(f"{what}: {name}. " for what, name in told if name)
 
 
 def _attached(name: str, text: str) -> str:
-    """A file inside the page, as a link that saves it, without network or script."""
+    """A file inside the page, as a link that saves it without network or script."""
     content = base64.b64encode(f"{text}\n".encode()).decode()
     return f'<a download="{name}" href="data:application/json;base64,{content}">{name}</a>'
 
 
 def as_asked(plan: Plan, release: Release) -> Plan:
-    """The plan with the privacy of the release: that of a group is made for pairs that may move to another group."""
+    """The plan with the privacy of the release. The plan of a group also covers pairs that move to another group."""
     relation: Relation = "replace" if release.relation == "replace" else "add_remove"
     privacy = replace(plan.privacy, relation=relation, pairs_per_person=release.pairs_per_person, groups=1)
     return plan.altered(privacy=privacy)
 
 
 def _table(in_order: bool, groups: Sequence[GroupRelease], first: Release) -> str:
-    """The numbers, where there are several."""
+    """The table of the numbers, if there are several."""
     if not groups:
         return tables.order_table(first) if first.points else ""
     return tables.group_table(groups, in_order)
 
 
 def _headline(plan: Plan, groups: Sequence[GroupRelease], first: Release, subject: Subject) -> str:
-    """The finding in a sentence; of groups, which has the most, and what to know if that follows their sizes."""
+    """The finding in a sentence; for groups, which one leads, and a caution if the value depends on their sizes."""
     if not groups:
         return plan.statistic.headline(first, subject)
     most = max(groups, key=lambda one: one.release.value)

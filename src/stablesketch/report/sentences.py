@@ -17,7 +17,7 @@ from .definitions import most_allowed
 def cost(
     plan: Plan, release: Release, groups: int, person: bool, shares: tuple[Share, ...] = (), *, wide: bool = False
 ) -> str:
-    """ε and δ, what they were spent on if on several things, and what they mean."""
+    """ε and δ, what they mean, and, if they were divided, what they were spent on."""
     whole = " for the whole table" if groups else ""
     divided = f": {in_words(shares, release.epsilon, grouped=bool(groups))}" if len(shares) > 1 else ""
     factor = math.exp(release.epsilon)
@@ -34,8 +34,8 @@ def cost(
 def whom(plan: Plan, person: bool, release: Release, published: str = "this page", *, wide: bool = False) -> str:
     """Who is protected, and how well, in words that need no explanation. A pair of a `wide` table is a cell.
 
-    The bound on a suspicion, and its exception, are proved in `privacy.advice.suspicion`. ε and δ are those of the
-    release: of all that was spent, names of groups included. The plan's are of the numbers alone.
+    The bound on a suspicion and its exception are proved in `privacy.advice.suspicion`. ε and δ are those of the
+    release: everything that was spent, including on names of groups. Those of the plan are for the numbers only.
     """
     c, epsilon = plan.privacy.pairs_per_person, release.epsilon
     weak = epsilon > WEAK_EPSILON
@@ -55,7 +55,7 @@ def whom(plan: Plan, person: bool, release: Release, published: str = "this page
     if person or plan.privacy.unit == "key":
         return (
             f"Every person is protected. With or without any one person's data, {same}. A suspicion of 50% that "
-            f"somebody is in the data, or about what they did, {end}"
+            f"someone is in the data, or about what they did, {end}"
         )
     them = "it is" if c == 1 else "they are"
     unit = unit_in_words(plan, wide=wide)
@@ -70,13 +70,13 @@ def whom(plan: Plan, person: bool, release: Release, published: str = "this page
 def limits(plan: Plan, release: Release, person: bool, groups: int | None = None) -> str:
     """What the interval covers, and what it does not."""
     most = plan.privacy.pairs_per_person
-    used = f"rows that are used, at most {most:,} of each person" if person else "data there are"
+    used = f"rows used, at most {most:,} of each person" if person else "data"
     left_out = f" {_left_out(plan)}" if person else ""
     if person and groups is not None:
         left_out = f" {groups_of_each(groups)}{left_out}"
     return (
         f"Limits hold the true value in {100 * release.confidence:g} of 100 releases: the value of the {used}, "
-        f"before sketch and noise. They say nothing about a population that the data are a sample of.{left_out}"
+        f"before sketch and noise. They say nothing about a population that the data were sampled from.{left_out}"
     )
 
 
@@ -85,7 +85,7 @@ def _left_out(plan: Plan) -> str:
     shares = any(point.of_shares for point in plan.statistic.points)
     moved = "can move the value either way" if shares else "can only lower the value"
     return (
-        f"Leaving out the others {moved}, and the limits do not include that. How far cannot be published, because "
+        f"Leaving out the other rows {moved}; the limits do not include that. How far cannot be published, because "
         "one person with very many rows could decide it; those who hold the data can compute it."
     )
 
@@ -98,13 +98,13 @@ def protected(plan: Plan, person: bool, shares: tuple[Share, ...] = (), *, wide:
     if "names" in purposes:
         counted = "people" if person else f"{unit}s"
         found.append(
-            f"That a group is there because of {whom}: its name is shown only if a noisy count of its {counted} is "
+            f"That a group is shown because of {whom}: its name appears only if a noisy count of its {counted} is "
             "large enough. Groups that are not shown may exist."
         )
     if "max_value" in purposes:
         found.append(
-            f"That the values are as large as they are because of {whom}: the largest that counts, "
-            f"{plan.privacy.max_value:,}, was found in noisy counts. Larger ones count as that."
+            f"That the values are as large as they are because of {whom}: the maximum value, "
+            f"{plan.privacy.max_value:,}, was found from noisy counts. Larger values count as the maximum."
         )
     return found
 
@@ -123,7 +123,7 @@ def _protected(plan: Plan, person: bool, unit: str) -> list[str]:
         return [f"What {rows} said: key and value. It could have been anything else."]
     if person:
         return [
-            f"Whether any one person is in the data at all, however many rows they had: {c} of them at most were used."
+            f"Whether any one person is in the data at all, however many rows they had: at most {c} of these were used."
         ]
     return [f"Whether {rows} {'is' if c == 1 else 'are'} in the data at all."]
 
@@ -136,20 +136,20 @@ def chosen(plan: Plan, shares: tuple[Share, ...], person: bool, *, wide: bool = 
         "max_value": f"Values were counted by their number of binary digits; every count {noise}, and "
         "the maximum value was taken from them. Larger values count as that maximum.",
         "names": f"The {counted} of every group were counted; every count {noise}, and names of "
-        "groups whose count is small are not shown.",
+        "groups with small counts are not shown.",
     }
     return [ways[share.purpose] for share in shares if share.purpose in ways]
 
 
 def computed(plan: Plan) -> list[str]:
-    """The way from the stream to the number, measurement by measurement."""
+    """How the number was computed from the stream, measurement by measurement."""
     measured = [(mechanism_of(part), part) for part in plan.measurements]
     found = [sentence for way, part in measured for sentence in way.methods(part)]
     found += dict.fromkeys(reason for way, part in measured if (reason := way.reason(part)))
     if needs_promise(plan):
-        found.append("What the numbers say was rounded to a public grid; what finite precision costs is part of δ.")
+        found.append("The numbers were rounded to a public grid; the cost of finite precision is part of δ.")
     found.append(
-        "All randomness comes from a secret of 256 bits that was drawn for this release alone, and is spent: weights "
+        "All randomness comes from a secret of 256 bits that was drawn for this release only and is now spent: weights "
         "by AES-128, noise by SHAKE-256."
     )
     return [*found, *mechanism_of(plan).methods(plan)] if plan.parts else found
@@ -158,7 +158,7 @@ def computed(plan: Plan) -> list[str]:
 def not_protected(
     plan: Plan, release: Release, person: bool, groups: int, shares: tuple[Share, ...] = (), *, wide: bool = False
 ) -> list[str]:
-    """What the guarantee does not cover, so that nobody believes more than is true."""
+    """What the guarantee does not cover, so that nobody relies on more than is true."""
     c, unit = release.pairs_per_person, unit_in_words(plan, wide=wide)
     found = []
     if release.relation == "replace":
@@ -170,10 +170,10 @@ def not_protected(
         who = f"{more[:1].upper()}{more[1:]} together" if unit == "individual" else f"A person with {more}"
         found.append(f"{who}: the more {unit}s, the less they are protected.")
     if groups and not any(share.purpose == "names" for share in shares):
-        found.append("The names of the groups: they were listed, and are public. A group of the list may be empty.")
+        found.append("The names of the groups: they were listed and are public. A listed group may be empty.")
     found += [
-        "What is true of everybody. If the number itself says something about a group, so does this release.",
-        "Anything from those who hold the data, or held the secret or the state while it was computed.",
+        "What is true of everyone. If the number itself says something about a group, so does this release.",
+        "Anything from those who hold the data, or who held the secret or the state during the computation.",
         "Other releases from the same data. Together they cost more than each alone.",
     ]
     return found

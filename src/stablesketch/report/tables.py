@@ -10,12 +10,12 @@ from ..release.outcome import GroupRelease, largest_first
 from ..spoken import about, short
 from ..statistic import Profile
 
-_MOST_ORDERS = 5  # that stand beside each other
+_MOST_ORDERS = 5  # in columns beside each other
 
 
 def group_table(groups: Sequence[GroupRelease], in_order: bool) -> str:
-    """The groups, largest first unless they have an order of their own; for profiles a column for each order, or a row
-    if there are many.
+    """The groups, largest first unless they have an order of their own. A profile has a column for each order, or a
+    row if there are many.
     """
     ordered = groups if in_order else largest_first(groups)
     first = ordered[0].release
@@ -65,7 +65,7 @@ def _cells(*values: float) -> list[str]:
 
 
 def _table(first: str, numbers: Sequence[str], found: Iterable[tuple[str, Sequence[str]]]) -> str:
-    """In a box that scrolls by itself, so that on a narrow screen the page does not; keys reach it too."""
+    """A table in its own scrolling box, so that a narrow screen need not scroll the page; it takes keyboard focus."""
     head = f'<th scope="col">{escaped(first)}</th>'
     head += "".join(f'<th class="number" scope="col">{escaped(name)}</th>' for name in numbers)
     body = "".join(

@@ -1,4 +1,4 @@
-"""Statistics of a stream: frozen objects, each with everything that is particular to it."""
+"""Statistics of a stream: frozen objects, each with everything that is specific to it."""
 
 from ..arrays import Array
 from .arguments import Argument, Option

@@ -1,8 +1,9 @@
-"""Diversity of any order from 0 to infinity, for exact values. Private releases end at order 2.
+"""Diversity of any order from 0 to infinity, for exact values. Private releases go up to order 2.
 
-With m the largest total of a key and P_q = Σ (total/m)^q, the sum over keys of (share)^q is P_q/P_1^q, so that
-ln D_q = (ln P_q - q ln P_1)/(1 - q). Every term is at most 1 and one of them is 1, so nothing overflows, whatever q. As
-q grows P_q tends to the number of keys that have m, and ln D_q to ln P_1 = ln(N/m): the inverse of the largest share.
+Let m be the largest total of a key and P_q = Σ (total/m)^q. The sum over keys of (share)^q is P_q/P_1^q, so
+ln D_q = (ln P_q - q ln P_1)/(1 - q). Every term is at most 1 and one of them is 1, so nothing overflows at any q. As q
+grows, P_q tends to the number of keys with total m, and ln D_q to ln P_1 = ln(N/m): D_q tends to the inverse of the
+largest share.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from .statistic import ANY, LEAST_ORDER, Measured, Statistic
 
 @dataclass(frozen=True)
 class PowersOfLargest(Measured):
-    """P_q. Nobody asks for it as a statistic, and no mechanism measures it."""
+    """P_q. It is not offered as a statistic, and no mechanism measures it."""
 
     order: float
 
@@ -51,7 +52,7 @@ class PowersOfLargest(Measured):
 
 
 def is_released(order: float) -> bool:
-    """Whether a diversity of this order can be measured privately."""
+    """Whether a diversity of this order can be released privately."""
     return order == 0.0 or LEAST_ORDER <= order <= 2.0
 
 

@@ -1,7 +1,7 @@
 """Statistics on the command line: their options, how they are read, and the messages about wrong ones.
 
-An `Option` of the command line is shared by all statistics that take it; an `Argument` is a field of one statistic that
-is given by an option. The command line has every option once (cli/options.py).
+An `Option` of the command line is shared by all statistics that take it. An `Argument` is a field of one statistic that
+an option sets. The command line has every option once (cli/options.py).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class OptionError(ValueError):
-    """Wrong options of a statistic; the message says what to do."""
+    """Wrong options for a statistic; the message says what to do."""
 
 
 @dataclass(frozen=True)
@@ -28,16 +28,16 @@ class Option:
     metavar: str | None = None
 
     def refusal(self, statistic: type[Statistic], given: object) -> str:
-        """The message if a statistic does not take it."""
+        """The message for a statistic that does not take this option."""
         return f"{statistic.name} has no {self.name}: leave out --{self.name}."
 
 
 @dataclass(frozen=True)
 class Argument:
-    """A field of a statistic, given by an option.
+    """A field of a statistic that an option sets.
 
-    `read` turns what was typed into the field, or returns None if that is not possible; `written` is the inverse.
-    Without a `default` the option must be given, and `missing` says so. `choices` are all possible values, if they are
+    `read` turns the typed text into the field, or returns None if it cannot; `written` is the inverse. Without a
+    `default` the option is required, and `missing` is the message. `choices` lists all possible values, if there are
     few.
     """
 
@@ -50,7 +50,7 @@ class Argument:
     missing: str = "--{option} must be given for {name}."
 
     def value_of(self, statistic: type[Statistic], given: Any) -> Any:
-        """The field, from what was typed; `given` is None if nothing was."""
+        """The field from the typed text; `given` is None if nothing was typed."""
         text = self.default if given in (None, "") else given
         if self.choices and text not in self.choices:
             ways = " or ".join(self.choices)
@@ -81,7 +81,7 @@ def _order(text: str) -> float:
 
 
 def one_order(field: str, default: str | None = None) -> Argument:
-    """The field that is the order of a statistic: `--order`, one number."""
+    """The field for the order of a statistic: `--order`, one number."""
 
     def only(text: str) -> float | None:
         found = read_orders(text)

@@ -1,8 +1,8 @@
 """Concentration: Simpson's index and the Herfindahl-Hirschman index, one measurement under the names people use.
 
-C = Σ (share of a key)² = F_2/N² is the probability that two random draws are of one key. It is 1 if one key has all,
-and 1/K if K keys are equally common. Gini-Simpson is 1 - C, the inverse 1/C = D_2 (diversity.py), and HHI is C, or
-10,000 C where shares are in percent.
+C = Σ (share of a key)² = F_2/N² is the probability that two random draws have the same key. It is 1 if one key has
+everything, and 1/K if K keys are equally common. Gini-Simpson is 1 - C, the inverse is 1/C = D_2 (diversity.py), and
+HHI is C, or 10,000 C if shares are in percent.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ..published import Release
 
 Form = Literal["index", "gini", "inverse"]
-_SQUARES = "the sum over all keys of s^2, s being the share of the key in the total"
+_SQUARES = "the sum over all keys of s^2, where s is the key's share of the total"
 
 
 class _FormOption(Option):
@@ -40,7 +40,7 @@ _FORM = _FormOption("form", "Form of simpson: index, gini or inverse; scale of h
 
 
 class _Concentration(Derived):
-    """A monotone function of C, by way of ln D_2 = -ln C."""
+    """A monotone function of C, computed from ln D_2 = -ln C."""
 
     of_shares: ClassVar[bool] = True
 
@@ -60,9 +60,9 @@ class _Concentration(Derived):
         return self.at(np.exp(-log_hill(2.0, found, pairs)))
 
     def likely(self, value: float, found: Mapping[Statistic, float]) -> float:
-        """The value, moved between that of N equal keys and that of a single key."""
+        """The value, moved into the range from N equal keys to a single key."""
         if Total() not in found:
-            return value  # N is public then, and `range` knows it
+            return value  # N is public, and `range` uses it
         n = max(found[Total()], 1.0)
         low, high = sorted(float(self.at(np.array(c))) for c in (1.0 / n, 1.0))
         return min(max(value, low), high)
@@ -82,7 +82,7 @@ class _Concentration(Derived):
 class Simpson(_Concentration):
     """Simpson's index C = Σ (share)²; form="gini" for 1 - C, form="inverse" for 1/C.
 
-    Its error is relative; that of Gini-Simpson is relative to C, so absolute and smaller where no key dominates.
+    Its error is relative. The error of Gini-Simpson is relative to C, so it is smaller if no key dominates.
     """
 
     form: Form = "index"

@@ -1,12 +1,12 @@
 """Diversity of order q: how many equally common keys would be as diverse as the stream.
 
-With x = F_q/N^q = sum over keys of (share of the key)^q, the Hill number is D_q = x^{1/(1-q)}; D_0 is the number of
-distinct keys and D_1 = e^H. Rényi's entropy is ln D_q, Tsallis' is (D_q^{1-q} - 1)/(1-q) = (x - 1)/(1-q), H at q = 1.
-All three are functions of D_q that rise with it. D_2 = N²/F_2 is the inverse of Simpson's index. Exact values are of
-any order (any_order.py); what is released ends at order 2.
+With x = F_q/N^q = sum over keys of (share of the key)^q, the Hill number is D_q = x^{1/(1-q)}. D_0 is the number of
+distinct keys, and D_1 = e^H. Rényi's entropy is ln D_q; Tsallis' is (D_q^{1-q} - 1)/(1-q) = (x - 1)/(1-q), or H at
+q = 1. All three increase with D_q. D_2 = N²/F_2 is the inverse of Simpson's index. Exact values can have any order
+(any_order.py); releases go up to order 2.
 
-N is public only where every pair counts 1 and the number of pairs is public (replace). Elsewhere it is released as
-well, by discrete Laplace noise, and the price composed; nothing is ever divided by an exact N that is private.
+N is public only if every pair counts 1 and the number of pairs is public (replace). Otherwise it is released too, with
+discrete Laplace noise, and its price is composed. Nothing is ever divided by an exact N that is private.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
     from ..published import Release
 
 NEAR_ENTROPY = 0.9
-"""An order near 1, of which sketches have a floor."""
+"""An order near 1 for which sketches have a floor."""
 
 _MOST_LOG = 709.0
 _MOST_KEYS_THERE, _MOST_LOG_KEYS = "2^64", 64.0 * math.log(2.0)
 _MOST_KEYS = 1e3  # for each unit of the total
-_LEAST = 1e-300  # F_q, so that it has a logarithm
-_WAY_OUT = "Pass an order from 0 to 2: 0 counts keys, 1 is Shannon's entropy, 2 Simpson's; the least above 0 is 0.05"
+_LEAST = 1e-300  # the smallest F_q used, so that it has a logarithm
+_WAY_OUT = "Pass 0 to count keys, or an order from 0.05 to 2: 1 is Shannon's entropy, 2 is Simpson's index"
 
 
 def measured_for(order: float) -> tuple[Measured, ...]:
@@ -54,11 +54,11 @@ def measured_for(order: float) -> tuple[Measured, ...]:
 
 
 def log_hill(order: float, found: Mapping[Statistic, Array], pairs: int) -> Array:
-    """ln D_q = (ln F_q - q ln N)/(1-q), never below 0; N is `pairs` where it was not measured.
+    """ln D_q = (ln F_q - q ln N)/(1-q), never below 0; N is `pairs` if it was not measured.
 
-    By chance an estimate can be anything, even 0 or less: then D_q is 1, or above order 1 a thousand times N. There are
-    no more keys than the total, so the truth is at most N; but a noisy N must not cut what is believed of D_q, which
-    may be N itself (`likely` cuts the value alone).
+    By chance an estimate can be anything, even 0 or less. D_q is then 1, or above order 1 a thousand times N. There are
+    at most as many keys as the total, so the truth is at most N. But a noisy N must not cut the limits of D_q, because
+    D_q may be N itself (`likely` cuts only the value).
     """
     if order == 1.0:
         return np.maximum(found[Shannon()], 0.0)
@@ -82,7 +82,7 @@ def log_hill_factor(order: float, measured: Statistic) -> float:
 
 @dataclass(frozen=True)
 class Diversity(Derived):
-    """A function of D_q, of an order q of 0 or more; releases end at order 2."""
+    """A function of D_q, for an order q of 0 or more; releases go up to order 2."""
 
     order: float
 
@@ -113,7 +113,7 @@ class Diversity(Derived):
         return log_hill_factor(self.order, measured)
 
     def expected_of(self, measured: Statistic, expected: float, pairs: int) -> float | None:
-        """F_q = N^q D_q^{1-q}, at the least possible N, which is at least D_q; at order 0 the number of keys."""
+        """F_q = N^q D_q^{1-q} at the least possible N, which is at least D_q; at order 0 the number of keys."""
         if isinstance(measured, Total | Shannon):
             return None
         most = self.at_log_hill(_MOST_LOG_KEYS)
@@ -127,15 +127,15 @@ class Diversity(Derived):
 
     def likely(self, value: float, found: Mapping[Statistic, float]) -> float:
         if Total() not in found:
-            return value  # N is public then, and `range` knows it
+            return value  # N is public, and `range` uses it
         return min(value, self.at_log_hill(math.log(max(found[Total()], 1.0))))
 
     def range(self, known: Known = ANY) -> tuple[float, float]:
-        """1 <= D_q <= K, the number of keys, and the same limits for whatever rises with D_q."""
+        """1 <= D_q <= K, the number of keys, and the corresponding limits of a function of D_q."""
         return self.at_log_hill(0.0), self.at_log_hill(math.log(max(known.most_keys, 1.0)))
 
     def without(self, measured: Statistic) -> Statistic | None:
-        """The diversity of an order near that of the entropy; a number of keys has none near it."""
+        """The diversity of an order close to 1 in place of the entropy; None in place of a number of keys."""
         return type(self)(NEAR_ENTROPY) if measured == Shannon() else None
 
     @property
@@ -144,8 +144,8 @@ class Diversity(Derived):
 
     @property
     def caution_between_groups(self) -> str:
-        """Copies of a stream have the same D_q; but a larger sample of one law has more of its rare keys, and below
-        order 1 those weigh."""
+        """Copies of a stream have the same D_q. But a larger sample of one law shows more of its rare keys, and below
+        order 1 these matter."""
         return follows_rare_keys(f"The {self} grows") if self.order < 1.0 else ""
 
     @property
@@ -153,22 +153,22 @@ class Diversity(Derived):
         return type(self)(1.0) if self.order < 1.0 else self
 
     def definition(self) -> str:
-        """With x as defined above, for an order that is neither 0 nor 1."""
+        """With x as defined above, for any order except 0 and 1."""
         if self.order == 1.0:
             return Shannon().definition()
         if math.isinf(self.order):
-            return f"{self.of_largest_share}, m being the largest share of a key in the total"
-        x = f"x being the sum over all keys of s^{self.order:g}, s the share of the key in the total"
+            return f"{self.of_largest_share}, where m is the largest share of any key in the total"
+        x = f"where x is the sum over all keys of s^{self.order:g}, and s is the key's share of the total"
         return f"{self.in_shares(1.0 - self.order)}, {x}"
 
     @abstractmethod
     def in_shares(self, one_less: float) -> str:
-        """The formula in x = Σ s^q, where 1 - q is `one_less`."""
+        """The formula in terms of x = Σ s^q, where 1 - q is `one_less`."""
 
     @property
     @abstractmethod
     def of_largest_share(self) -> str:
-        """The formula of its limit at ever higher orders, in the largest share m."""
+        """The formula of its limit as the order grows, in terms of the largest share m."""
 
     @abstractmethod
     def at_log_hill(self, log_hill: float) -> float:
@@ -184,7 +184,7 @@ class Hill(Diversity):
     """D_q, the Hill number of order q: the effective number of keys. It can be released up to order 2.
 
     The default statistic: it answers "how varied", and n copies of a stream have the same value. Default plans measure
-    order 0.5 best: on streams with heavy keys it errs by 1 to 4%, order 1 by 4 to 6% (docs/statistics.md).
+    order 0.5 best: on streams with heavy keys its error is 1 to 4%, that of order 1 is 4 to 6% (docs/statistics.md).
     """
 
     order: float = 0.5
@@ -198,8 +198,8 @@ class Hill(Diversity):
 
     def of(self, found: Mapping[Statistic, Array], pairs: int) -> Array:
         if self.order == 0.0:
-            return np.maximum(found[Distinct()], 1.0)  # as it is, without the rounding of logarithms
-        # Near order 1 the noise is magnified beyond what a double holds.
+            return np.maximum(found[Distinct()], 1.0)  # directly, without rounding by logarithms
+        # Near order 1 the noise is magnified beyond the range of a double.
         return np.exp(np.minimum(log_hill(self.order, found, pairs), _MOST_LOG))
 
     def log_hill_of(self, value: float) -> float:
@@ -211,7 +211,7 @@ class Hill(Diversity):
     def definition(self) -> str:
         if self.order == 0.0:
             return Distinct().definition()
-        return "e^entropy, the entropy being that of Shannon" if self.order == 1.0 else super().definition()
+        return "e^H, where H is Shannon's entropy" if self.order == 1.0 else super().definition()
 
     def in_shares(self, one_less: float) -> str:
         return f"x^{1.0 / one_less:.4g}"
@@ -260,8 +260,8 @@ class Renyi(Diversity):
 class Tsallis(Diversity):
     """(D_q^{1-q} - 1)/(1-q): Tsallis' entropy of order q. It can be released up to order 2.
 
-    Its error is relative to (1-q) times itself plus 1, that is to F_q/N^q: below order 1 nearly the same where it is
-    large. At order 1 it is Shannon's entropy, and the error is absolute.
+    With T the statistic, its error is relative to (1-q) T + 1 = F_q/N^q, which below order 1 is nearly proportional to
+    T if T is large. At order 1 it is Shannon's entropy, and the error is absolute.
     """
 
     name: ClassVar[str] = "tsallis"
@@ -296,7 +296,7 @@ class Tsallis(Diversity):
         )
 
     def error_in_words(self, error: float) -> str:
-        """Relative to what it is computed from; s are the shares."""
+        """Relative to what it is computed from; s is the share of a key."""
         if self.order == 1.0:
             return Shannon().error_in_words(error)
         return f"{relative_error(error)} of {f'Σ s^{self.order:g}' if self.order else 'the number of keys'}"

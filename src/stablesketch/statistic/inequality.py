@@ -1,14 +1,14 @@
 """Inequality of the totals of keys, where every key is one person (`Privacy(unit="key")`).
 
-With K keys of mean total N/K and x = F_p K^{p-1}/N^p = mean of (total/mean total)^p, which is 1 if all are equal and
-less otherwise (concavity):
+Let K keys have the mean total N/K, and let x = F_p K^{p-1}/N^p = mean of (total/mean total)^p. It is 1 if all totals
+are equal and less otherwise (concavity).
 
 - Atkinson's index of aversion e is 1 - x^{1/p} with p = 1 - e: the share of the total that could be given up if the
-  rest were spread evenly, if incomes are valued by their p-th powers.
+  rest were spread evenly, when incomes are valued by their p-th powers.
 - Generalised entropy of order p is (1 - x)/(p (1 - p)).
 
-K is the number of pairs, every key having one (privacy/privacy.py), and public under replace. Plans predict errors for
-a mean total of `expected`, by default 1, the least.
+K is the number of pairs, because every key has one (privacy/privacy.py), and is public under replace. Plans predict
+errors for a mean total of `expected`; the default is 1, the least possible.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class _Inequality(Derived):
         return self.inputs
 
     def expected_of(self, measured: Statistic, expected: float, pairs: int) -> float | None:
-        """Here `expected` is the mean total of a key; F_p is expected to be about that of equal totals."""
+        """Here `expected` is the mean total of a key; F_p is expected to be about its value for equal totals."""
         return pairs * (expected if isinstance(measured, Total) else expected**self.p)
 
     @property
@@ -69,10 +69,10 @@ class _Inequality(Derived):
         return Topic("How unequal is {amount}", "is the most unequal{in_value}")
 
     def _x(self) -> str:
-        return f"x being the mean over all people of (total/mean total)^{self.p:g}"
+        return f"where x is the mean over all people of (total/mean total)^{self.p:g}"
 
     def _least_evenness(self, known: Known) -> float:
-        """x where one of K people has everything: F_p >= N^p, so x >= K^{p-1}."""
+        """x if one of K people has everything: F_p >= N^p, so x >= K^{p-1}."""
         return math.pow(max(known.most_keys, 1.0), self.p - 1.0)
 
     def _evenness(self, found: Mapping[Statistic, Array], people: int) -> Array:
@@ -119,7 +119,7 @@ class Atkinson(_Inequality):
     def headline(self, release: Release, subject: Subject) -> str:
         return (
             f"About {percent(release.value)} of the total{subject.of_value} could be given up if the rest were spread "
-            f"evenly, and all would be as well off together (for an aversion to inequality of {self.aversion:g}): "
+            f"evenly, and everyone together would be as well off (for an aversion to inequality of {self.aversion:g}): "
             f"{between(release, percent)}."
         )
 

@@ -1,7 +1,7 @@
-"""`Known`: what is public about a stream before anybody looks at it. Statistics derive their range from it.
+"""`Known`: what is public about a stream before anyone looks at it. Statistics derive their range from it.
 
-n pairs of values 1 to M lie on at most n keys and add up to between n and nM. Under replace n is public; under
-add_remove only the promised least number is, and the promised least total, where the release holds the stream to them.
+n pairs with values from 1 to M have at most n keys and add up to between n and nM. Under replace, n is public. Under
+add_remove, only the promised minimum number and the promised minimum total are, if the release checks them.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Known:
-    """The least and the greatest number of pairs, the least total, the largest value; by default those of any stream.
+    """The least and the greatest number of pairs, the least total, the largest value; by default, of any stream.
 
-    With `whole_keys` every pair is the only one of its key.
+    With `whole_keys`, every pair is the only one of its key.
     """
 
     least_pairs: int = 0
@@ -31,7 +31,7 @@ class Known:
     def of(cls, privacy: Privacy, pairs: int, *, promised: bool) -> Known:
         """What `privacy` makes public about a stream of this many pairs: the number itself only under replace.
 
-        `promised`: whether the promises of `privacy` are checked at the release, and hold.
+        `promised`: whether the release checks the promises of `privacy`, so that they hold.
         """
         public = privacy.relation == "replace"
         return cls(
@@ -44,12 +44,12 @@ class Known:
 
     @property
     def least_keys(self) -> float:
-        """The least number of distinct keys: all pairs may have one key."""
+        """The least number of distinct keys: all pairs can have the same key."""
         return float(self.least_pairs if self.whole_keys else min(self.least_pairs, 1))
 
     @property
     def most_keys(self) -> float:
-        """The greatest number of distinct keys: every pair may have its own."""
+        """The greatest number of distinct keys: every pair can have its own."""
         return self.most_pairs
 
     @property

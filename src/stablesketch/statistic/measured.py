@@ -1,4 +1,4 @@
-"""Shannon's entropy and the number of distinct keys: measured by sketches of their own, not by moments."""
+"""Shannon's entropy and the number of distinct keys: measured by their own sketches, not from moments."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Shannon(Measured):
-    """H = -sum over keys of (f/N) ln(f/N), in nats: f is the total of a key, N that of all."""
+    """H = -sum over keys of (f/N) ln(f/N), in nats; f is the total of a key, N the total of all keys."""
 
     name: ClassVar[str] = "shannon"
     metric: ClassVar[str] = "entropy_nats"
@@ -35,11 +35,11 @@ class Shannon(Measured):
         return 1.0
 
     def range(self, known: Known = ANY) -> tuple[float, float]:
-        """From 0 to ln K, which K equally common keys reach."""
+        """From 0 to ln K, the entropy of K equally common keys."""
         return 0.0, math.log(max(known.most_keys, 1.0))
 
     def without(self, measured: Statistic) -> Statistic | None:
-        """Rényi's entropy of an order near 1, for which sketches have a floor."""
+        """Rényi's entropy of an order near 1 for which sketches have a floor."""
         from .diversity import NEAR_ENTROPY, Renyi
 
         return Renyi(NEAR_ENTROPY)
@@ -56,7 +56,7 @@ class Shannon(Measured):
         return float(np.log(total) - found / total) if total else 0.0
 
     def definition(self) -> str:
-        return "minus the sum over all keys of s ln s, s being the share of the key in the total; in nats"
+        return "minus the sum over all keys of s ln s, where s is the key's share of the total; in nats"
 
     @property
     def topic(self) -> Topic:
@@ -93,7 +93,7 @@ class Distinct(Measured):
         return "1.0"
 
     def definition(self) -> str:
-        return "how many different keys there are, whatever their values"
+        return "the number of different keys, whatever their values"
 
     @property
     def topic(self) -> Topic:

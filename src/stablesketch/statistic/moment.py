@@ -31,8 +31,8 @@ class _P(Option):
 class Moment(Measured):
     """F_p = sum over keys of (total of the key)^p, for p from 0.05 to 2.
 
-    Below 1 it grows with diversity: every key counts, heavy ones for little more. Above 1 it grows with concentration:
-    F_2 is the sum of squares. F_1 is the total.
+    Below order 1 it grows with diversity: every key counts, and a heavy one counts little more. Above order 1 it grows
+    with concentration: F_2 is the sum of squares. F_1 is the total.
     """
 
     p: float
@@ -53,9 +53,8 @@ class Moment(Measured):
         object.__setattr__(self, "p", checked_order("p", self.p, LEAST_ORDER, 2.0, ends=True, way_out=_WAY_OUT))
 
     def range(self, known: Known = ANY) -> tuple[float, float]:
-        """Up to order 1, N^p <= F_p <= n M^p by concavity: everything has one key, or each pair has a key of its own.
-        No key has less than 1. Above order 1 it is the other way round: F_p is N^p if everything has one key, and at
-        least N.
+        """Up to order 1, N^p <= F_p <= n M^p by concavity: all pairs have one key, or each has its own. No key has a
+        total below 1. Above order 1 it is the other way round: F_p is N^p if all pairs have one key, and at least N.
         """
         if self.p > 1.0:
             return known.least_total, known.most_total**self.p
@@ -63,7 +62,7 @@ class Moment(Measured):
 
     @property
     def worst_on_one_key(self) -> bool:
-        """Above order 1: the norm has the noise (privacy/noisy_norm.py)."""
+        """True above order 1, where the noise is on the norm (privacy/noisy_norm.py)."""
         return self.p > 1.0
 
     def terms(self, totals: Array) -> Array:
@@ -85,18 +84,17 @@ class Moment(Measured):
             return f"{too_small(f'variety of {subject.keys}')}."
         value, *ends = (self.effective(f, release) for f in (release.value, release.low, release.high))
         known = [end or 0.0 for end in ends]
-        if value is not None and any(known):  # above order 1 the effective number falls with the moment
+        if value is not None and any(known):  # above order 1, the effective number decreases with the moment
             return as_varied(release, subject, value, min(known), max(known))
         what = "concentration" if self.p > 1.0 else "variety"
         said = f"The {what} of {subject.keys}, measured as {self}, is about {about(release.value)}"
         return f"{said}: {between(release, about)}."
 
     def effective(self, f: float, release: Release) -> float | None:
-        """(F/n^p)^{1/(1-p)}: how many equally frequent keys would be as varied, where n is public and every pair counts
-        1.
+        """(F/n^p)^{1/(1-p)}: how many equally frequent keys would be as varied, if n is public and every pair counts 1.
 
-        None where it is unknown: n is private, values vary, or p is so near 1 that the error of F would be magnified
-        beyond use.
+        None if it is unknown: n is private, values vary, or p is so near 1 that the magnified error of F would make it
+        useless.
         """
         near_one = 0.9 < self.p < 1.5
         if release.pairs is None or release.max_value != 1 or near_one or f <= 0.0:
@@ -119,7 +117,7 @@ class Moment(Measured):
 
     @classmethod
     def refusal(cls, option: Option, given: object) -> str:
-        """As for any statistic; the order of a moment has an option of its own."""
+        """Like that of any statistic, but the order of a moment has its own option."""
         if option == ORDER:
             return "--order is for other statistics: the order of a moment is --p."
         return super().refusal(option, given)

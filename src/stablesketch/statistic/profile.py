@@ -28,9 +28,9 @@ class Profile(Derived):
     """D_q at several orders q: a falling curve, flat if all keys are equally common.
 
     By default the orders are 0, 1 and 2: how many keys there are, how many are common, and how many dominate. The price
-    is that of all orders together. `error` applies to every order, so that none is starved. The value of a profile is
-    that at its first order; all of them are in `Release.points`, each with limits of its own and with those of a band
-    that holds all orders at once.
+    covers all orders together. `error` applies to every order, so that none is starved. The value of a profile is that
+    of its first order. `Release.points` has all of them, each with its own limits and with those of a band that holds
+    for all orders at once.
     """
 
     orders: tuple[float, ...]
@@ -41,7 +41,7 @@ class Profile(Derived):
         Argument("orders", ORDER, read_orders, lambda found: ",".join(map(repr, found)), default="0,1,2"),
     )
     point_name: ClassVar[str] = "Hill number"
-    order_axis: ClassVar[str] = "order: 0 counts every key alike; the higher it is, the more common keys weigh"
+    order_axis: ClassVar[str] = "order: 0 counts every key alike; a higher order gives common keys more weight"
     default_error: ClassVar[float] = 0.1
 
     def __init__(self, orders: Sequence[float] = (0.0, 1.0, 2.0)) -> None:
@@ -60,7 +60,7 @@ class Profile(Derived):
 
     @property
     def p(self) -> float:
-        """The first order, whose value is that of the profile."""
+        """The first order: its value is the value of the profile."""
         return self.orders[0]
 
     @property
@@ -99,8 +99,8 @@ class Profile(Derived):
 
     def definition(self) -> str:
         return (
-            "at each order q, (the sum over all keys of s^q)^(1/(1-q)), s being the share of the key in the total; at "
-            "order 1 e^entropy"
+            "at each order q, (the sum over all keys of s^q)^(1/(1-q)), where s is the key's share of the total; at "
+            "order 1, e^entropy"
         )
 
     @property

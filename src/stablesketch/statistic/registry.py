@@ -1,4 +1,4 @@
-"""Statistics by their names in JSON and on the command line. A new one is registered here, and found everywhere."""
+"""Statistics by their names in JSON and on the command line. A new one is registered here and found everywhere."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ ClassOfStatistic = TypeVar("ClassOfStatistic", bound=type[Statistic])
 
 _KINDS: dict[str, type[Statistic]] = {}
 STATISTICS: Mapping[str, type[Statistic]] = MappingProxyType(_KINDS)
-"""All of them, in the order in which they are offered."""
+"""All statistics, in the order in which they are offered."""
 
 
 def register(kind: ClassOfStatistic) -> ClassOfStatistic:
     """Makes a statistic known to plans, the command line and reports. Use it as a decorator, `@register`.
 
-    The class must be a frozen dataclass, a `Measured` or a `Derived`. A second one of the same name is refused.
+    The class must be a frozen dataclass and a `Measured` or a `Derived`. A second class of the same name is refused.
     """
     if not isinstance(kind, type) or not issubclass(kind, Statistic) or not isinstance(getattr(kind, "name", 0), str):
         raise ArgumentTypeError("kind", kind, "must be a class of statistics with a name", "Derive it from Statistic")

@@ -1,8 +1,8 @@
 """`Statistic`: the interface of every statistic.
 
-A statistic is either `Measured` by a mechanism of its own (`Moment`, `Shannon`, `Distinct`, `Total`), or `Derived`:
-computed from measurements (`Hill`, `Atkinson`, `Profile`, ...). Which of them it needs depends on what is public.
-Everything particular to one statistic is in its class: formula, range, words and options. No other code asks which
+A statistic is either `Measured` by its own mechanism (`Moment`, `Shannon`, `Distinct`, `Total`), or `Derived`: computed
+from measurements (`Hill`, `Atkinson`, `Profile`, ...). Which measurements it needs depends on what is public.
+Everything specific to one statistic is in its class: formula, range, words and options. No other code asks which
 statistic it has.
 """
 
@@ -28,53 +28,53 @@ if TYPE_CHECKING:
     from ..privacy import Privacy
     from ..published import Release
 
-ANY = Known()  # nothing is known of the stream
-LEAST_ORDER = 0.05  # of a moment: below, entries are beyond what numbers hold
+ANY = Known()  # nothing is known about the stream
+LEAST_ORDER = 0.05  # of a moment: below it, entries exceed the range of numbers
 
 
 class Statistic(ABC):
-    """A statistic of a stream: a frozen object with its name and everything that is particular to it."""
+    """A statistic of a stream: a frozen object with its name and everything that is specific to it."""
 
     name: ClassVar[str]
-    """As it is called in JSON and on the command line."""
+    """Its name in JSON and on the command line."""
     relative: ClassVar[bool] = True
     """Whether its error is relative to its value, or absolute."""
     unit: ClassVar[str] = ""
-    """Of its value, if it has one."""
+    """The unit of its value, if it has one."""
     default_error: ClassVar[float] = 0.05
-    """The default target."""
+    """The error that a plan aims at by default."""
     of_people: ClassVar[bool] = False
     """Whether it is about people, one for each key."""
     derived: ClassVar[bool] = False
-    """Whether it is computed from others that are measured."""
+    """Whether it is computed from other measurements."""
     several: ClassVar[bool] = False
     """Whether it is several numbers, one for each of its `points`."""
     of_shares: ClassVar[bool] = False
-    """Whether it is about shares in the whole, so that its exact value is nan where there is nothing."""
+    """Whether it is about shares of the whole, so that its exact value is nan for an empty stream."""
     arguments: ClassVar[tuple[Argument, ...]] = ()
-    """Its fields, as options of the command line give them."""
+    """Its fields that options of the command line set."""
     on_command_line: ClassVar[bool] = True
     """Whether the command line offers it."""
     usual: ClassVar[bool] = False
-    """Whether it is meant where no statistic is named; it needs no arguments then."""
+    """Whether it is the default statistic; it then needs no arguments."""
     by_option: ClassVar[bool] = False
-    """Whether an option that no other statistic has names it."""
+    """Whether an option that belongs to no other statistic selects it."""
 
     metric: ClassVar[str]
-    """What it is called where numbers are scraped, after `stablesketch_`: what is counted, and in which unit. Its name,
-    unless it says another one; its fields are labels."""
+    """Its name in metrics, after `stablesketch_`: what is counted, and in which unit. By default it is `name`; its
+    fields are labels."""
 
     def __init_subclass__(cls) -> None:
         if "name" in vars(cls):
             cls.metric = vars(cls).get("metric", cls.name)
 
-    if TYPE_CHECKING:  # a field of some and a property of others
+    if TYPE_CHECKING:  # a field in some classes and a property in others
 
         @property
         def p(self) -> float:
             """Its order: 0 counts every key alike, 1 every pair."""
 
-    def check_released(self) -> None:  # noqa: B027  # most have no such values
+    def check_released(self) -> None:  # noqa: B027  # most statistics can always be released
         """Refuses a statistic that has an exact value but cannot be released."""
 
     # What it is made of.
@@ -82,7 +82,7 @@ class Statistic(ABC):
     @property
     @abstractmethod
     def inputs(self) -> tuple[Measured, ...]:
-        """Everything it may be computed from, most important first."""
+        """Everything it can be computed from, most important first."""
 
     @property
     def points(self) -> tuple[Statistic, ...]:
@@ -95,25 +95,25 @@ class Statistic(ABC):
         return (str(self),)
 
     def needs(self, privacy: Privacy) -> tuple[Statistic, ...]:
-        """What must be measured, most important first. What is public is left out."""
+        """What must be measured, most important first. It omits what is public."""
         return tuple(each for each in self.inputs if not each.is_public(privacy))
 
     @abstractmethod
     def of(self, found: Mapping[Statistic, Array], pairs: int) -> Array:
-        """The statistic, from the values of what it needs. `pairs` is the number of pairs, where that is public."""
+        """The statistic, from the values of what it needs. `pairs` is the number of pairs, if that is public."""
 
     @abstractmethod
     def range(self, known: Known = ANY) -> tuple[float, float]:
-        """The least and the greatest value on a stream about which this much is known."""
+        """The least and the greatest value on a stream, given what is known about it."""
 
     def factor(self, measured: Statistic) -> float:
         """How much an error in what is measured grows: relative for moments and counts, absolute for entropy."""
         return 1.0
 
     def combined(self, errors: Mapping[Statistic, float], privacy: Privacy) -> float:
-        """Its error, to first order, if the measurements have these errors; of several numbers, the largest."""
+        """Its error, to first order, if the measurements have these errors; for several numbers, the largest error."""
         needs = self.needs(privacy)
-        # Not as a sum of squares: a square may be more than a float holds, and then Python raises.
+        # Not a sum of squares: a square may exceed the range of a float, which raises an error.
         return math.hypot(*(self.factor(each) * error for each, error in errors.items() if each in needs))
 
     def likely(self, value: float, found: Mapping[Statistic, float]) -> float:
@@ -121,7 +121,7 @@ class Statistic(ABC):
         return value
 
     def expected_of(self, measured: Statistic, expected: float, pairs: int) -> float | None:
-        """The value to expect of a part, if `expected` is the value of the statistic; None if that does not tell."""
+        """The expected value of a part if the statistic is `expected`; None if that does not determine it."""
         return None
 
     @property
@@ -141,7 +141,7 @@ class Statistic(ABC):
         return self.exact_of(sums, math.fsum(totals), len(totals))
 
     def exact_of(self, sums: Mapping[Measured, float], total: float, keys: int) -> tuple[float, ...]:
-        """As `exact`, from the sums of the terms of its inputs (`Measured.terms`), the total and the number of keys."""
+        """Like `exact`, from the sums of its inputs' terms (`Measured.terms`), the total and the number of keys."""
         found: dict[Statistic, Array] = {each: np.array(each.of_sum(sums[each], total)) for each in self.inputs}
         return tuple(float(point.of(found, keys)) if keys or not point.of_shares else math.nan for point in self.points)
 
@@ -157,21 +157,21 @@ class Statistic(ABC):
         return Topic(f"What is the {self} of {{whole}}", f"has the largest {self}")
 
     def headline(self, release: Release, subject: Subject) -> str:
-        """A release of it, in one sentence with its limits."""
+        """A release of the statistic, in one sentence with its limits."""
         return f"The {self} of {subject.keys} is about {short(release.value)}: {between(release, short)}."
 
     def finding(self, release: Release, subject: Subject) -> str:
-        """A release of it in a few words, without limits: the title of its picture."""
+        """A release of the statistic in a few words, without limits: the title of its picture."""
         return f"{str(self)[:1].upper()}{str(self)[1:]} is about {about(release.value)}"
 
     @property
     def caution_between_groups(self) -> str:
-        """A warning for tables that compare groups by it; empty if groups can be compared by it."""
+        """A warning for tables that compare groups by this statistic; empty if it compares them fairly."""
         return ""
 
     @property
     def comparable(self) -> Statistic:
-        """What to ask for instead where groups are compared; itself, unless all of it follows their sizes."""
+        """What to use instead to compare groups; itself, unless all its numbers depend on their sizes."""
         return self
 
     def error_in_words(self, error: float) -> str:
@@ -180,7 +180,7 @@ class Statistic(ABC):
 
     @property
     def named(self) -> str:
-        """The statistic as a text names it (wording.py)."""
+        """The statistic as named in a text (wording.py)."""
         return stat(type(self).__name__, *list(self.to_dict().values())[1:])
 
     def to_dict(self) -> dict[str, Any]:
@@ -191,7 +191,7 @@ class Statistic(ABC):
 
     @classmethod
     def from_options(cls, given: Mapping[Option, Any]) -> Self:
-        """The statistic from all options of the command line, with None for those that were not typed."""
+        """The statistic from all options of the command line; options that were not typed are None."""
         own = {argument.option for argument in cls.arguments}
         for option, value in given.items():
             if value is not None and option not in own:
@@ -200,7 +200,7 @@ class Statistic(ABC):
 
     @classmethod
     def refusal(cls, option: Option, given: object) -> str:
-        """The message about an option it does not take."""
+        """The message about an option that the statistic does not take."""
         return option.refusal(cls, given)
 
     @classmethod
@@ -211,21 +211,21 @@ class Statistic(ABC):
         return " ".join([*named, *(f"--{each.option.name} {value}" for each, value in given)])
 
     def as_options(self) -> str:
-        """The options to type for it."""
+        """The options to type for this statistic."""
         return self.in_options(*(each.written(getattr(self, each.field)) for each in self.arguments))
 
 
 def exact_name(statistic: Statistic) -> str:
-    """Its printed name, with the order to the last bit where printing rounds it."""
+    """Its printed name, with the exact order if printing rounds it."""
     shown = str(statistic)
     return shown if float(f"{statistic.p:g}") == statistic.p else f"{shown}, {statistic.p.hex()}"
 
 
 class Measured(Statistic):
-    """Measured by a mechanism of its own. Its exact value is a function of a sum over keys, and of the total."""
+    """Measured by its own mechanism. Its exact value is a function of a sum over keys and of the total."""
 
     of_largest: ClassVar[bool] = False
-    """Whether `sql_term` takes the total of the largest key, `largest`, too."""
+    """Whether `sql_term` also uses `largest`, the largest total of a key."""
 
     @property
     def inputs(self) -> tuple[Measured, ...]:
@@ -251,7 +251,7 @@ class Measured(Statistic):
     @property
     @abstractmethod
     def sql_term(self) -> str:
-        """What is added up, in SQL, for a key with this `total`."""
+        """The term of a key with this `total`, in SQL."""
 
     def of_sum(self, found: float, total: float) -> float:
         """Its value, from that sum and the total of all keys."""
@@ -259,7 +259,7 @@ class Measured(Statistic):
 
 
 class Derived(Statistic):
-    """Computed from measurements, by a function that rises or falls with the first and does the opposite with N."""
+    """Computed from measurements by a function that is monotone in the first, and monotone the other way in N."""
 
     derived: ClassVar[bool] = True
 

@@ -1,6 +1,6 @@
 """The common parts of sentences about statistics: the stream, the question, and how sure the answer is.
 
-The sentences are for people who know nothing of moments, so they speak of keys, totals and shares.
+The sentences are for people who know nothing about moments, so they speak of keys, totals and shares.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class Subject:
     """What a stream contains: the names of its columns of keys and of values, None if unknown.
 
-    `noun` is the users' word for the keys, in the plural; `person` says that people are protected, who use them.
+    `noun` is the user's plural word for the keys; `person` says that the release protects the people who use them.
     """
 
     key: str | None = None
@@ -35,12 +35,12 @@ class Subject:
 
     @property
     def equal_keys(self) -> str:
-        """The even stream that others are compared with, in words."""
+        """The even stream that a stream is compared with, in words."""
         return f"equally {'used' if self.person else 'common'} {self.keys}"
 
     @property
     def of_value(self) -> str:
-        """What the total is of, as far as that is known."""
+        """What the total is of, if known."""
         return f" of {self.value}" if self.value else ""
 
 
@@ -48,15 +48,15 @@ class Subject:
 class Topic:
     """What a statistic is about: the question it answers, and the sentence about the group with the largest value.
 
-    In both `{keys}` stands for several keys, `{whole}` for the stream, which `{be}` something, `{amount}` for its
-    values if they have a name.
+    In both, `{keys}` stands for several keys, `{whole}` for the stream, `{be}` for "is" or "are" as the stream
+    requires, and `{amount}` for its values if they have a name.
     """
 
     question: str
     leader: str
 
     def asked(self, subject: Subject, by: str | None) -> str:
-        """The question that is answered."""
+        """The question that the statistic answers."""
         return f"{_filled(self.question, subject)}{f', by {by}' if by else ''}?"
 
     def leading(self, subject: Subject) -> str:
@@ -79,7 +79,7 @@ CONCENTRATION = Topic("How concentrated {be} {whole}", "is the most concentrated
 def rows(release: Release, subject: Subject) -> str:
     """The stream in words, with its number of rows only if that is public."""
     number = "" if release.pairs is None else f"{release.pairs:,} "
-    weighed = f", weighed by {subject.value or 'their values'}," if release.max_value > 1 else ""
+    weighed = f", weighted by {subject.value or 'their values'}," if release.max_value > 1 else ""
     return f"The {number}rows{weighed}"
 
 
@@ -95,7 +95,7 @@ def between(release: Release, say: Callable[[float], str]) -> str:
 
 def too_small(what: str) -> str:
     """The sentence for a value too small to say anything about."""
-    return f"The {what} is too small to be told from the noise that protects it"
+    return f"The {what} is too small to distinguish from the noise that protects it"
 
 
 def as_varied(release: Release, subject: Subject, value: float, low: float, high: float) -> str:
@@ -112,7 +112,7 @@ def varied_as(value: float, subject: Subject) -> str:
 
 
 def follows_rare_keys(grows: str) -> str:
-    """What is said of comparing groups below order 1."""
+    """The warning about comparing groups below order 1."""
     return (
         f"{grows} with the number of rows too, because more rows show more rare keys, so it does not compare groups of "
         "different sizes. Orders 1 and 2 depend on it less."
