@@ -299,7 +299,7 @@ def test_doubling_ends_before_anything_overflows() -> None:
         ({"size": 20, "buckets": 2, "p": 1.5}, "cannot be used with symmetric entries"),
         (
             {"size": 2**22 + 2, "buckets": 2**21 + 1},
-            r"cannot be used with more than 4,194,304 entries in all \(there are 4,194,306\)",
+            r"cannot be used with more than 4,194,304 entries in all \(size is 4,194,306\)",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""Distributions: the symmetric stable law, and what estimators need of it."""
+"""Distributions: the stable laws, and what estimators need to know about them."""
 
 from .stable import StableLaw
 

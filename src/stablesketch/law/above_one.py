@@ -9,12 +9,13 @@ which rises from -∞ to ∞ (at p = 2, to 2 ln 2). With w = exp(c (y - S(θ))) 
     P(|X| > e^y) = E e^{-w},      P(|X| <= e^y) = E(1 - e^{-w}),      h(y) = c E(w e^{-w}),
 
 h the density of y = ln|X|. All terms are positive, so both tails keep their digits. With θ = (π/2)/(1 + e^{-t}) the
-trapezoid rule converges like an exponential: w turns like e^{-ct}, so the strip is π/(2c) wide. For p below 1.15 that
-takes too many points, and the average over W is taken instead, by Gauss's rule as in log_magnitude.py:
+trapezoid rule converges exponentially: w turns like e^{-ct}, so the strip is π/(2c) wide. For p below 1.15 that takes
+too many points, and the average over W is taken instead, by Gauss's rule as in log_magnitude.py:
 
     P(|X| > e^y) = (2/π) E η(y - (ln W)/c),      η = π/2 - θ(s), θ(s) the inverse of S.
 
-Unlike for p <= 1 the density h is not log-concave for 1 < p < 2, so nothing that rests on that may use this law.
+Unlike for p <= 1, the density h is not log-concave for 1 < p < 2, so nothing that relies on log-concavity may use this
+law.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ _NEWTON_STEPS = 60
 class AboveOneLaw:
     """The law of ln|X| for one p with 1 < p <= 2: densities, tails and quantiles in logarithms, and samples.
 
-    Both tails are right to a relative 1e-11 (1e-12 from p = 1.15 on) down to e^-700.
+    Both tails are correct to a relative 1e-11 (1e-12 from p = 1.15 on) down to e^-700.
     """
 
     p: float
@@ -74,7 +75,7 @@ class AboveOneLaw:
         return LogValues(log_flat + np.log1p(-bend), log_cdf, np.log1p(-np.exp(log_cdf)))
 
     def _above(self, y: Array) -> LogValues:
-        """The first two terms of the series in x^-p, which is below e^-45 here; normal tails are called 0."""
+        """The first two terms of the series in x^-p, which is below e^-45 here; normal tails are taken as 0."""
         p = self.p
         if p == 2.0:
             nothing = np.full(y.shape, -np.inf)
@@ -158,7 +159,7 @@ class AboveOneLaw:
 
     @cached_property
     def best_level(self) -> float:
-        """The level u = P(|X| <= x) whose quantile says most about the scale: u (1-u)/h² is least there."""
+        """The level u = P(|X| <= x) whose quantile is most informative about the scale: it minimises u (1-u)/h²."""
         known = self.values(np.arange(-1.0, 1.5, 1.0 / 1024.0))
         return float(np.exp(known.cdf[np.argmin(known.cdf + known.sf - 2.0 * known.density)]))
 

@@ -30,14 +30,14 @@ from . import tails
 from .quadrature import gauss_log_exponential
 from .zolotarev import angle, angle_rate, log_scale, log_scale_rate, solve_log_scale
 
-# From here on the Gauss rule, below it the trapezoid rule. At 0.8 the first has an error of 2e-13, and the second still
-# needs only a thousand nodes.
+# The Gauss rule is used from this p on, the trapezoid rule below it. At 0.8 the first has an error of 2e-13, and the
+# second still needs only a thousand nodes.
 _GAUSS_FROM = 0.8
 _GAUSS_NODES = 32
-# The trapezoid rule with step d is wrong by about exp(-2π·strip/d), the strip being the half-width to which the
+# The error of the trapezoid rule with step d is about exp(-2π·strip/d), where strip is the half-width within which the
 # integrand stays bounded off the real axis: |Im c S| < π/2 where S is steepest, that is (1-p) π/2.
 _TRAPEZOID_ACCURACY = 34.0
-# Numbers in a block of intermediate values: 4 MB each.
+# Numbers in a block of intermediate values: 4 MiB each.
 _BLOCK = 1 << 19
 
 
@@ -53,8 +53,8 @@ Part = tuple[NDArray[np.bool_], Callable[[Array], Sequence[Array]]]
 
 
 def by_parts(y: Array, count: int, block: int, *parts: Part) -> Array:
-    """`count` values at each y, of any shape, along the first axis: each part of it by a formula of its own, in blocks;
-    NaN where there is none. A part says where in y it is."""
+    """`count` values at each y, of any shape, along the first axis. Each part of y has its own formula, evaluated in
+    blocks; NaN where there is none. A part says where in y it applies."""
     flat = y.ravel()
     out = np.full((count, flat.size), np.nan)
     for part, evaluate in parts:
@@ -66,7 +66,7 @@ def by_parts(y: Array, count: int, block: int, *parts: Part) -> Array:
 
 
 def known_tail(log_cdf: Array | None, log_sf: Array | None) -> tuple[bool, Array]:
-    """Whether a quantile is asked for by its lower tail, and the tail: a caller gives the one known exactly."""
+    """Whether the lower tail of a quantile is given, and that tail: a caller gives the one known exactly."""
     if (log_cdf is None) == (log_sf is None):
         raise ArgumentTypeError(
             "log_cdf, log_sf", (log_cdf, log_sf), "must have exactly one of the two", "Pass one of them"
@@ -75,7 +75,7 @@ def known_tail(log_cdf: Array | None, log_sf: Array | None) -> tuple[bool, Array
 
 
 class LogMagnitude:
-    """The law of ln|X| for one p; `log_magnitude(p)` hands out one shared instance per p."""
+    """The law of ln|X| for one p; `log_magnitude(p)` returns one shared instance per p."""
 
     def __init__(self, p: float) -> None:
         self.p = p
@@ -120,8 +120,8 @@ class LogMagnitude:
     def _prepare_trapezoid(self) -> None:
         p = self.p
         step = 2.0 * math.pi * (1.0 - p) * math.pi / 2.0 / _TRAPEZOID_ACCURACY
-        # On the left dθ falls like e^t from about t = y on; on the right e^{-w} cuts off once w is 45, at the t where
-        # c S(t) = c high + ln 45, and S(t) >= t/p + (a constant near -1 or more).
+        # On the left, dθ falls like e^t from about t = y on. On the right, e^{-w} is negligible once w is 45, at the t
+        # where c S(t) = c high + ln 45, and S(t) >= t/p + (a constant near -1 or more).
         left = self.low - 37.0
         right = p * self.high + (1.0 - p) * math.log(45.0) + 3.0
         t = np.arange(left, right + step, step)
@@ -144,4 +144,4 @@ class LogMagnitude:
 
 
 log_magnitude = lru_cache(maxsize=64)(LogMagnitude)
-"""The law of ln|X|; building it costs some ten microseconds to a millisecond, so it is kept."""
+"""The law of ln|X|. Building it takes about ten microseconds to a millisecond, so it is cached."""

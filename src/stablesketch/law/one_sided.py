@@ -9,8 +9,8 @@ ln a rises from ln a(0) = (p/q) ln p + ln q to ∞. Conditioning on U, with w = 
 
     P(Z <= z) = (1/π) ∫_0^π e^{-w} du,      h(z) = (1/(qπ)) ∫_0^π w e^{-w} du.
 
-The integrands are even at 0 and vanish with all derivatives at π, so the trapezoid rule converges like an exponential;
-all terms are positive. That is used on the left. On the right, where w jumps within a short distance of π, the Laplace
+The integrands are even at 0 and vanish with all derivatives at π, so the trapezoid rule converges exponentially;
+all terms are positive. This is used on the left. On the right, where w jumps within a short distance of π, the Laplace
 transform (1 - exp(-s^p))/s is inverted along its cut: with ζ = e^{-z} = x^{-p} and B = ζ v^p,
 
     P(Z > z) = (1/π) ∫_0^∞ e^{-v + B cos πq} sin(B sin πq) dv/v,
@@ -40,7 +40,7 @@ LEAST_P, GREATEST_P = 0.05, 0.999
 _ANGLES = 512
 _CUT_STEP = 1.0 / 16.0
 _BLOCK = 1 << 11
-# Where the least w times p passes this, the integrand is narrow and gets a grid of angles of its own.
+# Where the least w times p exceeds this, the integrand is narrow and gets its own grid of angles.
 _NARROW = 400.0
 _NARROW_ANGLES = 64
 _NEWTON_STEPS = 60
@@ -85,7 +85,7 @@ def log_a_rise(u: Array, p: float) -> Array:
 class OneSidedLaw:
     """The law of Z = p ln X for one p from 0.05 to 0.999: densities, tails and quantiles in logarithms, and samples.
 
-    Both tails are right to a relative 1e-12 wherever their logarithm is above -10^6.
+    Both tails are correct to a relative 1e-12 wherever their logarithm is above -10^6.
     """
 
     p: float
@@ -146,7 +146,7 @@ class OneSidedLaw:
         return self._over_angles(least, self._rise_at_angles[np.newaxis], np.full(z.shape, math.pi / _ANGLES))
 
     def _far_left(self, z: Array) -> tuple[Array, Array, Array]:
-        # Where w_0 is above e^300, ln P is called -∞.
+        # Where w_0 is above e^300, ln P is taken as -∞.
         logs = self.log_least - z / self.q
         least = np.exp(np.minimum(logs, 300.0))
         # ln a is convex with (ln a)''(0) = p, so w - w_0 >= w_0 p u²/2: at the end of the grid it is 45.
@@ -157,7 +157,7 @@ class OneSidedLaw:
         return np.where(far, -np.inf, density), np.where(far, -np.inf, below), np.where(far, np.inf, slope)
 
     def _over_angles(self, least: Array, rise: Array, step: Array) -> tuple[Array, Array, Array]:
-        """Sums over u = 0, step, ...; the least w of a row is taken out, so that nothing underflows far on the left."""
+        """Sums over u = 0, step, ...; the least w of a row is factored out, so that nothing underflows on the left."""
         with np.errstate(over="ignore"):
             more = least[:, np.newaxis] * np.expm1(rise)
         falling = np.exp(-more)
@@ -183,7 +183,7 @@ class OneSidedLaw:
         rate = 1.0 if p <= 0.5 else -np.expm1(q * math.log(q) - column)
         v = nodes / rate
         log_v = np.log(v)
-        # ζ is taken out of all three integrals, so that they stay right where it underflows.
+        # ζ is factored out of all three integrals, so that they stay correct where it underflows.
         power = np.exp(p * log_v)
         b = power * np.exp(-column)
         sine = math.sin(math.pi * q)
@@ -259,7 +259,7 @@ class OneSidedLaw:
     def sample(self, shape: int | tuple[int, ...], rng: np.random.Generator) -> Array:
         """Independent draws of Z, by Kanter's formula."""
         p, q = self.p, self.q
-        # 1 - U lies in (0, 1]; it is the distance from π that must be kept exactly, since the large draws live there.
+        # 1 - U lies in (0, 1]. The distance from π must be kept exactly, because the large draws are there.
         rest = math.pi * (1.0 - rng.random(shape))
         u = math.pi - rest
         waiting = np.maximum(rng.standard_exponential(shape), np.finfo(np.float64).tiny)

@@ -10,8 +10,8 @@ import numpy as np
 from ..arrays import Array
 from .log_magnitude import LogValues, log_magnitude
 
-# ln H and ln(1-H) are concave and tabulated every quarter for the first guess, so that Newton's method starts within
-# 0.01 and has converged long before the last of these steps.
+# ln H and ln(1-H) are concave, and tabulated at every quarter for the first guess. Newton's method therefore starts
+# within 0.01 and converges long before the last of these steps.
 _GUESS_STEP = 0.25
 _NEWTON_STEPS = 8
 
@@ -26,7 +26,7 @@ def log_quantile_from_log_cdf(p: float, log_cdf: Array) -> Array:
     y = np.where(log_cdf < values.cdf[0], straight, y)
     upper = log_cdf > values.cdf[-1]
     if upper.any():
-        # Near 1 the distribution function says nothing; its complement, as exact as the argument, does.
+        # Near 1 the distribution function has no digits left; its complement is as exact as the argument.
         with np.errstate(divide="ignore"):
             y[upper] = log_quantile_from_log_sf(p, np.log(-np.expm1(log_cdf[upper])))
     todo = np.isfinite(y) & (log_cdf >= values.cdf[0]) & ~upper
@@ -57,7 +57,7 @@ def _newton(p: float, y: Array, target: Array, *, lower: bool) -> Array:
         slope = np.exp(values.density - tail)
         step = (tail - target) / (slope if lower else -slope)
         y = y - step
-        # What a step of this size leaves is of the order of its square.
+        # The error after a step of this size is of the order of its square.
         if np.max(np.abs(step), initial=0.0) < 1e-8:
             break
     return y

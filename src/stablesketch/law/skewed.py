@@ -8,9 +8,9 @@ R = A(φ) + ln W with A(φ) = φ cot φ + ln(sin φ/φ), φ uniform on (0, π), 
 
     P(R > y) = (1/π) ∫_0^π e^{-w} dφ,      h(y) = (1/π) ∫_0^π w e^{-w} dφ,      w = e^{y - A(φ)}.
 
-The integrands are even at φ = 0 and vanish with all derivatives at π: the trapezoid rule converges like an exponential,
-and all terms are positive. Far on the left w jumps within a short distance of π; there the transform is inverted along
-the cut of the logarithm,
+The integrands are even at φ = 0 and vanish with all derivatives at π, so the trapezoid rule converges exponentially;
+all terms are positive. Far on the left, w jumps within a short distance of π; there the transform is inverted along the
+cut of the logarithm,
 
     P(R <= y) = (1/π) ∫_0^∞ e^{s (y - ln s)} sin(πs)/s ds,      h(y) = (1/π) ∫_0^∞ e^{s (y - ln s)} sin(πs) ds,
 
@@ -70,7 +70,7 @@ class SkewedLaw:
 
     def _elsewhere(self, y: Array) -> LogValues:
         log_w = y[:, None] - self._angle_terms
-        # The smallest w of a row is taken out, so that nothing underflows far on the right.
+        # The smallest w of a row is factored out, so that nothing underflows far on the right.
         least = np.exp(y - 1.0)
         with np.errstate(over="ignore"):
             w = np.exp(log_w)
@@ -81,7 +81,7 @@ class SkewedLaw:
         log_sf = np.log(above) - least
         below = np.where(w < 40.0, -np.expm1(-w), 1.0)
         below[:, 0] *= 0.5
-        # At π, too, the integrand of the lower tail is 1, and counts half.
+        # The integrand of the lower tail is also 1 at π, and counts half.
         log_cdf = np.log((below.sum(axis=1) + 0.5) / _ANGLES)
         return LogValues(np.log(density) - least, log_cdf, log_sf)
 

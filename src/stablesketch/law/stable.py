@@ -41,9 +41,9 @@ def checked_p(p: object, most: float = 1.0, beyond: str = "these sketches do not
 class StableLaw:
     """The law of X with E exp(itX) = exp(-|t|^p), for p from 0.05 to 1 (the Cauchy law).
 
-    Every function takes a number and gives a float, or takes an array and gives an array of the same shape. Densities,
-    both tails and quantiles are correct to a relative 1e-10 and mostly to 1e-13, from the smallest float to the
-    largest, p arbitrarily close to 1 included. The formulas stand in log_magnitude.py and tails.py. NaN gives NaN.
+    Every function takes a number and returns a float, or takes an array and returns an array of the same shape.
+    Densities, both tails and quantiles are correct to a relative 1e-10, and mostly to 1e-13, from the smallest float to
+    the largest, even for p arbitrarily close to 1. The formulas are in log_magnitude.py and tails.py. NaN gives NaN.
 
     >>> law = StableLaw(0.5)
     >>> round(law.quantile(0.75), 6)
@@ -60,7 +60,7 @@ class StableLaw:
     @overload
     def pdf(self, x: Many) -> Array: ...
     def pdf(self, x: float | Many) -> float | Array:
-        """The density f(x) = h(ln|x|) / (2|x|), h the density of ln|X|; f(0) = Γ(1 + 1/p)/π."""
+        """The density f(x) = h(ln|x|) / (2|x|), where h is the density of ln|X|; f(0) = Γ(1 + 1/p)/π."""
         values = _floats("x", x)
         law = log_magnitude(self.p)
         y = _log_abs(values)
@@ -94,7 +94,7 @@ class StableLaw:
     @overload
     def quantile(self, q: Many) -> Array: ...
     def quantile(self, q: float | Many) -> float | Array:
-        """The x with P(X <= x) = q; -∞ at 0, ∞ at 1, and ±∞ where the quantile itself is beyond the floats.
+        """The x with P(X <= x) = q; -∞ at 0, ∞ at 1, and ±∞ where the quantile exceeds the range of floats.
 
         Computed from whichever of q, 1-q and |2q-1| is exact in floating point, so the relative accuracy holds for the
         quantile of the float q on either side of 1/2.
@@ -132,7 +132,7 @@ class StableLaw:
     def log_abs_quantile(
         self, *, lower: float | Many | None = None, upper: float | Many | None = None
     ) -> float | Array:
-        """ln of `abs_quantile`, which stays finite where the quantile exceeds the floats (p = 0.05, upper = 1e-20)."""
+        """ln of `abs_quantile`: finite even if the quantile exceeds the range of floats (p = 0.05, upper = 1e-20)."""
         given = self._given(lower, upper)
         return _like(given, self._log_abs_quantile(lower, upper))
 
@@ -156,7 +156,7 @@ class StableLaw:
     @overload
     def log_density(self, y: Many) -> Array: ...
     def log_density(self, y: float | Many) -> float | Array:
-        """ln h(y), h the density of ln|X|: y = ln|x| may lie far beyond the logarithms of floats."""
+        """ln h(y), where h is the density of ln|X|; y = ln|x| may be far beyond the logarithms of floats."""
         return _like(y, log_magnitude(self.p).values(_floats("y", y)).density)
 
     @overload
@@ -178,7 +178,7 @@ class StableLaw:
         return fisher_information(self.p)
 
     def sample(self, size: int | tuple[int, ...], rng: np.random.Generator) -> Array:
-        """Independent draws of X, by Chambers, Mallows and Stuck; ±∞ where a draw is beyond the floats.
+        """Independent draws of X, by Chambers, Mallows and Stuck; ±∞ if a draw exceeds the range of floats.
 
         At p = 0.05 that happens once in 10^15 draws; `sample_logs` has no such limit.
         """
@@ -187,7 +187,7 @@ class StableLaw:
 
     def sample_logs(self, size: int | tuple[int, ...], rng: np.random.Generator) -> tuple[Array, Array]:
         """Independent draws of (ln|X|, sign X): ln|X| = S(θ) - ((1-p)/p) ln W, see zolotarev.py."""
-        # 1 - U lies in (0, 1]; it is the distance from π/2 that must be kept exactly, since the large draws live there.
+        # 1 - U lies in (0, 1]. The distance from π/2 must be kept exactly, because the large draws are there.
         complement = (0.5 * math.pi) * (1.0 - rng.random(size))
         waiting = np.maximum(rng.standard_exponential(size), np.finfo(np.float64).tiny)
         signs = np.where(rng.random(size) < 0.5, -1.0, 1.0)

@@ -1,7 +1,7 @@
 """ln h and the quantiles of ln|X| as tables, for estimators that need millions of values.
 
-ln h is a polynomial of degree 5 in each cell of a uniform grid, the interpolant at the cell's Chebyshev nodes; beyond
-the grid it is a straight line, of slope 1 below (|X| has a flat density at 0) and -p above (a power tail).
+In each cell of a uniform grid, ln h is a polynomial of degree 5, the interpolant at the cell's Chebyshev nodes. Beyond
+the grid it is a straight line, with slope 1 below (|X| has a flat density at 0) and -p above (a power tail).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _STRAIGHT_FROM = 26.0
 def cell_polynomials(function: Callable[[Array], Array], low: float, width: float, cells: int) -> Array:
     """The interpolants of `function` in cells from `low` on: a row for each power of the position in the cell, 0 to 1.
 
-    The rows are gathered one after another when a polynomial is evaluated, by `in_cells`.
+    `in_cells` gathers the rows one after another when it evaluates a polynomial.
     """
     nodes = 0.5 - 0.5 * np.cos(math.pi * (np.arange(_DEGREE + 1) + 0.5) / (_DEGREE + 1))
     values = function(low + width * np.arange(cells)[:, None] + width * nodes)
@@ -42,7 +42,7 @@ def in_cells(powers: Array, cell: NDArray[np.intp], inside: Array) -> Array:
 
 
 class TabulatedLogDensity:
-    """ln h, its slope and its curvature for one p; absolute error of ln h below 1e-10, some 30 ns a value."""
+    """ln h, its slope and its curvature for one p; absolute error of ln h below 1e-10, about 30 ns per value."""
 
     def __init__(self, p: float) -> None:
         law = log_magnitude(p)
@@ -80,7 +80,7 @@ class TabulatedLogDensity:
         return value, slope, half_curvature
 
     def _locate(self, y: Array) -> tuple[NDArray[np.intp], Array, Array | None]:
-        """The cell, the position in it from 0 to 1, and how far beyond the grid (None where nothing is)."""
+        """The cell, the position in it from 0 to 1, and the distance beyond the grid (None if all are inside)."""
         beyond = None
         if y.size and (y.min() < self.low or y.max() > self.high):
             kept = np.clip(y, self.low, self.high)

@@ -2,8 +2,8 @@
 
 In z = y for y >= 0 and z = -ln(1 - y) below, ln h is smooth on one scale: its left tail is a power of y. In each cell
 of width 1/16 in z it is a polynomial of degree 5; the error is below 1e-10. Left of the table ln h is -2 ln|y|, a
-straight line in z, to rounding. Right of it, where R is with a probability below e^-148, ln h goes on as -x + ln(x)/2,
-x = e^{y-1}, from its last value; that is off by less than 1e-3 of 1.
+straight line in z, to rounding. Right of it, where R falls with a probability below e^-148, ln h continues as -x +
+ln(x)/2, x = e^{y-1}, from its last value; the error is below 1e-3.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from .tabulated import cell_polynomials, in_cells
 
 _WIDTH = 1.0 / 16.0
 _LOW, _HIGH = -40.0, 6.0
-# Beyond this y ln h is below -10^300; it stays there instead of becoming -∞.
+# Beyond this y, ln h is below -10^300; it is kept there instead of becoming -∞.
 _FARTHEST = 690.0
 
 
 class TabulatedSkewedLogDensity:
-    """ln h of R; absolute error below 1e-10 up to y = 6, some 40 ns a value."""
+    """ln h of R; absolute error below 1e-10 up to y = 6, about 40 ns per value."""
 
     def __init__(self) -> None:
         self._cells = round((_HIGH - _LOW) / _WIDTH)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..arrays import Array
 
-# At z <= 1/10 the terms of the upper series fall at least tenfold each: 20 of them are more than rounding can show.
+# At z <= 1/10 each term of the upper series is at most a tenth of the one before: 20 terms are exact to rounding.
 _UPPER_Z = 0.1
 _UPPER_TERMS = 20
 
@@ -50,7 +50,7 @@ def upper_coefficients(p: float) -> Array:
 
 
 def _sine(p: float, k: int) -> float:
-    """sin(πpk/2), for even k written with 1 - p so that it goes to zero exactly as it should when p goes to 1."""
+    """sin(πpk/2); for even k it is written with 1 - p, so that it goes to zero correctly as p goes to 1."""
     if k % 2 == 1:
         return math.sin(math.pi * p * k / 2.0)
     return -math.cos(math.pi * k / 2.0) * math.sin(math.pi * (1.0 - p) * k / 2.0)

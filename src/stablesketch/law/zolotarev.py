@@ -1,4 +1,4 @@
-"""The scale of a stable variable as a function of its angle, and that function turned round.
+"""The scale of a stable variable as a function of its angle, and the inverse of that function.
 
 A symmetric p-stable X with characteristic function exp(-|t|^p) is, by Chambers, Mallows and Stuck,
 
@@ -29,7 +29,7 @@ def angle_rate(t: Array) -> Array:
 
 
 def log_scale(t: Array, p: float) -> Array:
-    """S(θ(t)), the formula at the head of this file."""
+    """S(θ(t)): the formula at the top of this file."""
     theta = angle(t)
     log_cos = -0.5 * np.logaddexp(0.0, 2.0 * t)
     return np.log(np.sin(p * theta)) - log_cos / p + (1.0 - p) / p * np.log(np.cos((1.0 - p) * theta))

@@ -1,4 +1,4 @@
-"""The sketch, in the order data flows: columns → fingerprints → projection → entries → wire, estimators."""
+"""The sketch, in the order in which data flow: columns → fingerprints → projection → entries → wire, estimators."""
 
 from .distinct import DistinctRegisters
 from .entropy_sketch import EntropySketch

@@ -1,14 +1,13 @@
 """`DistinctRegisters`: the number of distinct keys of a stream, in a few kilobytes, whatever its length.
 
-Every distinct key draws a register and a value from a pseudorandom function of the secret; a register is a function of
-the set of values that it drew (native/registers.hpp; how the number of keys follows from them: register_law.py). So the
-state depends on the set of keys alone: not on order, not on repetitions, and a merge is the union. A register has 32
-bits and the relative error is 0.344/sqrt(registers): 1.1% in 4 KiB. That is 24% less than HyperLogLog with 6 bits
-has in as many bytes.
+Every distinct key draws a register and a value from a pseudorandom function of the secret. A register is a function of
+the set of values drawn for it (native/registers.hpp); register_law.py derives the number of keys from the registers. So
+the state depends only on the set of keys, not on order or repetitions, and a merge is the union. A register has 32
+bits, and the relative error is 0.344/sqrt(registers): 1.1% in 4 KiB. That is 24% less than the error of HyperLogLog
+with 6 bits in as many bytes.
 
-AES under a key of this purpose is the pseudorandom function, (fingerprint, 0, domain) its argument; phantoms have a
-domain of their own. An integer is its own fingerprint, so that it is AES, and nothing before it, that hides which keys
-there are.
+The pseudorandom function is AES under a key of this purpose, applied to (fingerprint, 0, domain); phantoms have a
+domain of their own. An integer is its own fingerprint, so AES alone hides which keys there are.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ class DistinctRegisters:
     2
     """
 
-    __slots__ = ("_fingerprinter", "_key", "_lock", "_registers", "_secret_fingerprint")  # no vars() to print keys from
+    __slots__ = ("_fingerprinter", "_key", "_lock", "_registers", "_secret_fingerprint")  # no vars() that shows keys
     _fingerprinter: Fingerprinter | None
     _key: bytes | None
     _lock: threading.RLock
@@ -83,28 +82,28 @@ class DistinctRegisters:
         return len(self._registers)
 
     def add(self, keys: object, *, threads: int | None = None) -> int:
-        """Counts a column of keys, of any type that `Sketch.update` takes; returns how many rows it had.
+        """Counts a column of keys, of any type that `Sketch.update` takes, and returns the number of rows.
 
-        Keys that were there before change nothing. Bad input raises an `ArgumentError` and leaves the registers as they
-        were. Safe to call from several threads.
+        Keys that were counted before change nothing. Bad input raises an `ArgumentError` and leaves the registers
+        unchanged. Safe to call from several threads.
         """
         key, workers = self._need_key("add"), checked_threads(threads)
-        assert self._fingerprinter is not None  # it comes with the key
+        assert self._fingerprinter is not None  # it exists whenever the key does
         column = self._fingerprinter.column(keys)
         with self._lock:
-            # Every worker begins with what there is: the union of their registers has it once.
+            # Every worker starts from the current registers: their union contains these once.
             parts = share(len(column), workers, lambda rows: _RegisterWorker(column, self._registers.copy(), key))
             self._registers = _united([part.registers for part in parts])
         return len(column)
 
     def add_fingerprints(self, fingerprints: NDArray[np.uint64]) -> None:
-        """Counts keys by the fingerprints that they have under the secret: some nanoseconds each, in one thread."""
+        """Counts keys by their fingerprints under the secret: a few nanoseconds each, in one thread."""
         key = self._need_key("add_fingerprints")
         with self._lock:
             registers_add(self._registers, fingerprints, key, _STREAM, TIER)
 
     def add_phantoms(self, count: int) -> None:
-        """Counts the phantom keys 0, ..., count - 1, which no key of a stream can be. Twice is the same as once."""
+        """Counts the phantom keys 0, ..., count - 1, which no key of a stream can equal. Repeating has no effect."""
         key = self._need_key("add_phantoms")
         if isinstance(count, bool) or not isinstance(count, int):
             raise ArgumentTypeError("count", count, "must be an integer", "Pass the number of phantoms")
@@ -124,7 +123,7 @@ class DistinctRegisters:
         return self._key
 
     def merge(self, other: DistinctRegisters) -> None:
-        """The union with the keys of `other`, which must have as many registers and the same secret."""
+        """Adds the keys of `other`, which must have the same number of registers and the same secret."""
         if not isinstance(other, DistinctRegisters):
             raise ArgumentTypeError(
                 "other",
@@ -151,7 +150,7 @@ class DistinctRegisters:
         return register_law.estimate(self._snapshot())
 
     def to_bytes(self) -> bytes:
-        """The registers as bytes: canonical, of one length whatever was counted, without the secret.
+        """The registers as bytes: canonical, always of the same length, without the secret.
 
         The format is in docs/wire-format.md.
         """
@@ -161,7 +160,7 @@ class DistinctRegisters:
 
     @classmethod
     def from_bytes(cls, blob: bytes, secret: Secret | None = None) -> DistinctRegisters:
-        """Reads the result of `to_bytes`. Without the secret they merge and estimate but count no more keys."""
+        """Reads the result of `to_bytes`. Without the secret, registers merge and estimate but cannot count keys."""
         if not isinstance(blob, bytes | bytearray | memoryview):
             raise ArgumentTypeError(
                 "blob", type(blob), "must be bytes", "Pass the result of DistinctRegisters.to_bytes()"
@@ -205,7 +204,7 @@ class _RegisterWorker:
 
 
 def blob_bytes(registers: int) -> int:
-    """How many bytes `to_bytes` takes."""
+    """The number of bytes that `to_bytes` returns."""
     return FRAME_BYTES + _HEADER.size + 4 * registers
 
 
@@ -219,7 +218,7 @@ def checked_registers(registers: object) -> int:
 
 
 def _united(parts: list[RegisterWords]) -> RegisterWords:
-    """The registers of the union: values drawn by either, seen from the larger of the largest values."""
+    """The registers of the union: the values drawn in any of them, relative to the largest of all."""
     first, *others = parts
     for other in others:
         largest = np.maximum(first >> _SHIFT, other >> _SHIFT)
@@ -229,18 +228,18 @@ def _united(parts: list[RegisterWords]) -> RegisterWords:
 
 
 def _seen_from(largest: RegisterWords, registers: RegisterWords) -> RegisterWords:
-    """Which of largest, largest - 1, ... were drawn: bits 24, 23, ..."""
+    """Which of largest, largest - 1, ... were drawn, as bits 24, 23, ..."""
     own = registers >> _SHIFT
     drawn = (registers & _WINDOW_MASK) | np.where(own > 0, np.uint32(1 << WINDOW), np.uint32(0))
-    # A shift by 32 or more is not defined; by 25 all bits are gone.
+    # A shift by 32 or more is undefined; a shift by 25 already removes all bits.
     shifted: RegisterWords = drawn >> np.minimum(largest - own, np.uint32(WINDOW + 1))
     return shifted
 
 
 def _possible(registers: RegisterWords) -> bool:
-    """Whether some set of keys makes these: no value above the largest there is, none below 1."""
+    """Whether some set of keys gives these registers: no value above the largest possible, none below 1."""
     largest = registers >> _SHIFT
-    # The lowest bit of a register is the value u - 24: below value 1 there are 25 - u bits, all 24 if u is 0 or 1.
+    # The lowest bit of a register is the value u - 24, so 25 - u bits are below value 1; all 24 if u is 0 or 1.
     impossible = np.clip(WINDOW + 1 - largest.astype(np.int64), 0, WINDOW)
     below = registers & ((np.uint32(1) << impossible.astype(np.uint32)) - np.uint32(1))
     return not bool(np.any(below)) and int(largest.max()) <= LARGEST

@@ -1,8 +1,9 @@
-"""Hill numbers and entropies from a sketch. Not private, as no estimate of a sketch is.
+"""Hill numbers and entropies from a sketch. Like every estimate of a sketch, they are not private.
 
-A sketch of order p estimates F_p and knows the total N exactly, so it knows D_p = (F_p/N^p)^{1/(1-p)}, and ln D_p,
-Rényi's entropy. Both rise with F_p below p = 1 and fall with it above, so its limits become theirs. Relative errors of
-F_p grow by 1/|1-p|. Values are whole numbers of 1 or more, so there are at most N keys: 1 <= D_p <= N.
+A sketch of order p estimates F_p and knows the total N exactly. So it estimates D_p = (F_p/N^p)^{1/(1-p)} and Rényi's
+entropy ln D_p. Both increase with F_p for p < 1 and decrease with it for p > 1, so the limits of F_p give theirs.
+Relative errors of F_p grow by 1/|1-p|. Values are whole numbers of 1 or more, so there are at most N keys:
+1 <= D_p <= N.
 """
 
 from __future__ import annotations
@@ -15,17 +16,17 @@ from .estimators import Estimate
 
 
 def check_order(order: float | None, own: float) -> None:
-    """A sketch knows one order; at order 1 a sketch of a moment knows nothing but the total."""
+    """Refuses any order but the sketch's own: at order 1, a sketch of a moment knows only the total."""
     if order is not None and order != own:
         raise ArgumentError(
             "order", order, f"must be {own:g}, the order of this sketch",
             "Leave it out, or create a sketch of that order: ss.Sketch(p=order, ...), "
-            "at order 1 ss.EntropySketch(...)",
+            "or ss.EntropySketch(...) for order 1",
         )  # fmt: skip
 
 
 def entropy_of_moment(moment: Estimate, p: float, total: int) -> Estimate:
-    """ln D_p in nats; nan of an empty stream."""
+    """ln D_p in nats; nan for an empty stream."""
     if p == 1.0:
         raise ArgumentError(
             "order",

@@ -1,9 +1,10 @@
-"""The linear core of Shannon's entropy: the same sketch with the maximally skewed law in the place of a symmetric one.
+"""The linear sketch of Shannon's entropy: the same sketch with the maximally skewed law instead of a symmetric one.
 
-Entries hold -Σ f_k R_kj, R independent draws of the law of law/skewed.py. With N the total of all values, which a
-sketch knows exactly, y_j = Σ (f_k/N) R_kj is distributed as R - H.
+Entries hold -Σ f_k R_kj, where the R_kj are independent draws from the law of law/skewed.py. Let N be the total of all
+values, which a sketch knows exactly. Then y_j = Σ (f_k/N) R_kj is distributed as R - H.
 
-In buckets the same holds of each, with the total N_b of its keys, which is kept beside its entries, and their entropy.
+With buckets, the same holds for each bucket, with the total N_b of its keys, which is kept beside its entries, and the
+entropy of its keys.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _METHOD = "pitman"
 class EntropySketch(Sketch):
     """A linear sketch of Shannon's entropy. It updates, merges and stores like a `Sketch`, and estimates H in nats.
 
-    With `size` entries it errs by about 1.7/sqrt(size) nats, whatever the stream. Estimates are **not private**:
+    With `size` entries the error is about 1.7/sqrt(size) nats, whatever the stream. Estimates are **not private**:
     nothing here accounts for privacy.
 
     >>> sketch = EntropySketch(400)
@@ -56,7 +57,7 @@ class EntropySketch(Sketch):
         With buckets, H = Σ (N_b/N) (H_b - ln(N_b/N)), and the limits are those of a normal law.
 
         Raises:
-            NegativeTotal: more was deleted than there was.
+            NegativeTotal: more was deleted than was added.
         """
         if method not in (BEST, _METHOD):
             raise ArgumentError("method", method, f'must be "{_METHOD}" for entropy', "Leave it out")
@@ -78,12 +79,12 @@ class EntropySketch(Sketch):
         return _within(value, value - reach, value + reach, total, sure)
 
     def entropy(self, order: float | None = None, *, confidence: float = 0.95) -> Estimate:
-        """The same as `estimate`. **Not private.** `order` may be given, and must be 1."""
+        """The same as `estimate`. **Not private.** `order`, if given, must be 1."""
         check_order(order, self.p)
         return self.estimate(confidence=confidence)
 
     def locations(self) -> Array:
-        """y_j, each the nearest float to the exact quotient; the stream must not be empty."""
+        """y_j, each the float nearest to the exact quotient; the stream must not be empty."""
         entries, _, total = self._snapshot()
         unit = total << entries.resolution
         return np.array([-value / unit for value in integer_entries(entries)])
@@ -94,9 +95,9 @@ class EntropySketch(Sketch):
         return _totals(entries, total)
 
     def bucket_locations(self) -> Array:
-        """y_j of each bucket (rows), from its own total; some finite numbers for a bucket whose total is 0.
+        """y_j of each bucket (rows), from its own total; arbitrary finite numbers for a bucket whose total is 0.
 
-        Entry, total and quotient are rounded to floats once each, so y_j is right to two units in the last place.
+        Entry, total and quotient are each rounded to floats once, so y_j is correct to two units in the last place.
         """
         entries, _, total = self._snapshot()
         totals = _totals(entries, total)
@@ -105,7 +106,7 @@ class EntropySketch(Sketch):
 
 
 def _within(value: float, low: float, high: float, total: int, confidence: float) -> Estimate:
-    """0 <= H <= ln N, values being whole numbers of 1 or more."""
+    """Keeps 0 <= H <= ln N, which holds because values are whole numbers of 1 or more."""
     value, low, high = (min(max(each, 0.0), math.log(total)) for each in (value, low, high))
     return Estimate(value, low, high, confidence, _METHOD, "H")
 

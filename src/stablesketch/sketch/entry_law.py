@@ -1,4 +1,4 @@
-"""The law of the entries of a sketch: its kind and its p."""
+"""The law of a sketch's entries: its kind and its p."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class EntryLaw(NamedTuple):
 
     @classmethod
     def of_number(cls, number: float) -> EntryLaw:
-        """The law that was written as this number; it may be one that does not exist."""
+        """The law written as this number; it need not exist."""
         if number == ENTROPY.number:
             return ENTROPY
         return cls("one-sided", -number) if number < 0.0 else cls("symmetric", number)
@@ -40,8 +40,8 @@ ENTROPY = EntryLaw("entropy", 1.0)
 
 
 def checked_law(p: float, kind: str | None) -> EntryLaw:
-    """The law of this p and kind, or an `ArgumentError` that says which of them cannot be. The kind is left out if
-    nobody said: then it is one-sided where there is such a law, which needs fewer entries."""
+    """The law of this p and kind, or an `ArgumentError` about the one that is invalid. If the kind is None, it is
+    one-sided if such a law exists, because that needs fewer entries."""
     if kind is None:
         kind = "one-sided" if is_real(p) and LEAST_P <= p <= GREATEST_P else "symmetric"  # refuses an invalid p
     if not isinstance(kind, str) or kind not in get_args(SketchLaw):

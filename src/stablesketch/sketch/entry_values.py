@@ -12,9 +12,10 @@ from .entry_law import SketchLaw, checked_law
 
 
 def entry_bytes(p: float, moment: float, law: SketchLaw | None = None) -> float:
-    """About how many bytes `to_bytes` takes for an entry of a stream with F_p = `moment`: docs/wire-format.md.
+    """The approximate number of bytes per entry in `to_bytes` for a stream with F_p = `moment`: docs/wire-format.md.
 
-    Both laws have E ln|X| = γ (1/p - 1), but one-sided entries are kept finer: 12 bits more at p = 0.25, 3 at 0.5.
+    Both laws have E ln|X| = γ (1/p - 1), but one-sided entries have a finer resolution: 12 bits more at p = 0.25, 3 at
+    0.5.
     """
     scale = max(0.0, math.log2(moment)) / p
     return 1.6 + (Entries(checked_law(p, law), 1).resolution + scale + 0.83 * (1.0 / p - 1.0)) / 8.0
@@ -36,16 +37,16 @@ def integer_entries(entries: Entries) -> list[int]:
     digits = np.frombuffer(state, "<i4").reshape(-1, entries.digits)
     low = np.ascontiguousarray(digits[:, :2]).view("<i8").ravel()
     values: list[int] = low.tolist()
-    # Those that take more than 64 bits: what is above them is not the sign alone.
+    # Entries that need more than 64 bits: the bits above these are not just the sign.
     for i in np.flatnonzero((digits[:, 2:] != (low >> 63)[:, np.newaxis]).any(axis=1)).tolist():
         values[i] = int.from_bytes(state[i * width : (i + 1) * width], "little", signed=True)
     return values
 
 
 def logs_of(entries: Entries) -> Array:
-    """ln|a_j|, -∞ for an entry of 0, of all entries at once: ln|fraction| + exponent ln 2, each entry first rounded to
-    the nearest float. The relative error of a_j is a few units in the last place of its logarithm, as it is of
-    `log_magnitudes`."""
+    """ln|a_j| of all entries at once, -∞ for an entry of 0: ln|fraction| + exponent ln 2, with each entry first rounded
+    to the nearest float. As in `log_magnitudes`, the relative error of a_j is a few units in the last place of its
+    logarithm."""
     fraction, exponent = entries.split()
     with np.errstate(divide="ignore"):
         logs: Array = np.log(np.abs(fraction)) + exponent * math.log(2.0)
@@ -53,6 +54,6 @@ def logs_of(entries: Entries) -> Array:
 
 
 def quotients(entries: Entries, divisors: Array) -> Array:
-    """a_j over its divisor: two roundings, of a_j to the nearest float and of the quotient."""
+    """a_j divided by its divisor, with two roundings: of a_j to the nearest float, and of the quotient."""
     fraction, exponent = entries.split()
     return np.ldexp(fraction / divisors, exponent.astype(np.int32))

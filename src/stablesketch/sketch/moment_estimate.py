@@ -1,4 +1,4 @@
-"""F_p with its limits from the entries of a sketch: the estimator for their law, and streams without a moment."""
+"""F_p with its limits from the entries of a sketch: the estimator for each law, and streams that have no moment."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def owed(pairs: int, total: int) -> NegativeTotal:
 def moment_estimate(
     law: EntryLaw, entries: Entries, pairs: int, total: int, method: str, confidence: float
 ) -> Estimate:
-    """As `Sketch.estimate`, for a stream of this many pairs and this total."""
+    """Like `Sketch.estimate`, for a stream of this many pairs and this total."""
     if entries.buckets > 1:
         return _in_buckets(law, entries, pairs, total, method, confidence)
     values = integer_entries(entries)

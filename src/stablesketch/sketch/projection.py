@@ -1,7 +1,7 @@
-"""The secret projection: keys in, weighted columns of the random matrix added to exact entries.
+"""The secret projection: takes keys, and adds weighted columns of the random matrix to exact entries.
 
 X(key, j) is a pseudorandom function of (purpose, law, key, entry): the AES-128 key is derived from the secret for one
-law, the purpose is the domain word of the AES block, the key its 64-bit fingerprint. See native/entries.hpp.
+law, the purpose is the domain word of the AES block, and the key is its 64-bit fingerprint. See native/entries.hpp.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ PHANTOMS = 1
 
 
 class Projection:
-    """The r × ∞ matrix of i.i.d. p-stable X that a secret stands for; it is computed, never stored.
+    """The r × ∞ matrix of i.i.d. p-stable X that the secret determines; it is computed, never stored.
 
-    The X of different laws come from independent keys. With `buckets` a key has X other than 0 in size/buckets of the
-    rows, those of its bucket (native/buckets.hpp).
+    The X of different laws come from independent keys. With `buckets`, a key has nonzero X only in the size/buckets
+    rows of its bucket (native/buckets.hpp).
     """
 
-    __slots__ = ("_buckets", "_entry_key", "_known_keys", "_law", "_size", "secret")  # no vars() to print keys from
+    __slots__ = ("_buckets", "_entry_key", "_known_keys", "_law", "_size", "secret")  # no vars() that shows keys
 
     def __init__(self, law: EntryLaw, size: int, secret: Secret, buckets: int = 1) -> None:
         self.secret = secret
@@ -45,7 +45,7 @@ class Projection:
 
     @property
     def _fingerprinter(self) -> Fingerprinter:
-        """Made when it is first used: of many groups one fingerprints the keys of all."""
+        """Made on first use: among many groups, one computes the fingerprints for all."""
         if self._known_keys is None:
             self._known_keys = Fingerprinter.of(self.secret)
         return self._known_keys
@@ -53,7 +53,7 @@ class Projection:
     def add(
         self, entries: Entries, keys: object, values: object, negative: bool, threads: int, highest: int = MAX_WEIGHT
     ) -> tuple[int, int]:
-        """entries ± sum of value × X(key); returns (pairs, total). If it raises, `entries` is as it was.
+        """entries ± sum of value × X(key); returns (pairs, total). If it raises an error, `entries` is unchanged.
 
         A value above `highest` is refused.
         """
@@ -75,7 +75,8 @@ class Projection:
         return rows, self._add(entries, rows, threads, read)
 
     def add_folded(self, entries: Entries, fingerprints: Fingerprints, totals: Totals, threads: int) -> int:
-        """entries + sum of total × X(key); returns the sum of the totals. Nothing is checked: they are within ±2^53."""
+        """entries + sum of total × X(key); returns the sum of the totals. They must be within ±2^53; this is not
+        checked."""
 
         def read(to: Accumulator, start: int, stop: int) -> int:
             high, low, _ = to.add(fingerprints[start:stop], totals[start:stop], False)
@@ -92,14 +93,14 @@ class Projection:
         *,
         folded: bool = False,
     ) -> int:
-        """What `read` adds of each chunk of rows goes to the entries; returns the sum of what it returns.
+        """Adds to the entries what `read` makes of each chunk of rows; returns the sum of its return values.
 
-        `folded` says that hardly any key is there twice, so that looking for equal ones is not worth a large table; the
+        `folded` says that hardly any key occurs twice, so that a large table to find equal keys is not worthwhile. The
         result does not depend on it.
 
-        The rows are shared out in chunks among `threads` workers, each with an accumulator of its own. Only when all
-        rows have been read, and so checked, are the accumulators added: integers, so in whatever order. Those of a
-        large sketch in buckets share what they sum on the way.
+        The rows are divided in chunks among `threads` workers, each with its own accumulator. The accumulators are
+        added only when all rows have been read, and thereby checked. They are integers, so the order does not matter.
+        The workers of a large sketch in buckets share intermediate sums.
         """
         first: Accumulator | None = None
 
@@ -127,7 +128,7 @@ class Projection:
 
 
 class _EntryWorker:
-    """Reads chunks of rows into an accumulator of its own."""
+    """Reads chunks of rows into its own accumulator."""
 
     def __init__(self, accumulator: Accumulator, read: Callable[[Accumulator, int, int], int]) -> None:
         self.accumulator = accumulator

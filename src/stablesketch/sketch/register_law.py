@@ -1,19 +1,19 @@
-"""The law of registers that count distinct keys: how many keys there are, from what the registers remember.
+"""The law of registers that count distinct keys: how to estimate the number of keys from what the registers remember.
 
 **The registers** (native/registers.hpp). Each of m registers gets a key with probability 1/m, and the key draws the
 value k = 1, 2, ... with the public probability p_k: 2^-(z+1)/4 for the four values of z = floor((k - 1)/4). A register
-remembers its largest value u and, for the 24 values below u, which of them were drawn. So it tells of every value from
-u - 24 up whether it was drawn, and nothing of the smaller ones.
+remembers its largest value u and, for the 24 values below u, which of them were drawn. So for every value from u - 24
+up it records whether the value was drawn, and it records nothing about smaller values.
 
-**Maximum likelihood.** Were the number of keys Poisson of mean n, each value k of each register would be drawn or not
-independently, drawn with probability 1 - exp(-x_k), x_k = λ p_k, λ = n/m. Read a register from above: the first value
-that was drawn is u, and 24 further down one stops. Where one stops depends on what was read before it alone, so the
-likelihood is the product over the values that were read, with a_k of them drawn and b_k not,
+**Maximum likelihood.** If the number of keys were Poisson with mean n, each value k of each register would be drawn
+independently with probability 1 - exp(-x_k), where x_k = λ p_k and λ = n/m. Read a register from above: the first value
+that was drawn is u, and reading stops 24 values below it. Where reading stops depends only on what was read before, so
+the likelihood is the product over the values that were read, with a_k of them drawn and b_k not:
 
     ln L = Σ_k a_k ln(1 - exp(-λ p_k)) - λ Σ_k b_k p_k,      its maximum:  Σ_k a_k p_k/(exp(λ p_k) - 1) = Σ_k b_k p_k.
 
-The left side falls in λ, so there is one solution. Value k is read if no value above k + 24 was drawn, with probability
-e_k = exp(-λ T_k), T_k = Σ_{j > k+24} p_j, and the expected information about λ in a register is
+The left side decreases in λ, so there is one solution. Value k is read if no value above k + 24 was drawn, which has
+probability e_k = exp(-λ T_k), T_k = Σ_{j > k+24} p_j, and the expected information about λ in a register is
 
     J = Σ_k e_k p_k²/(exp(x_k) - 1).
 
@@ -23,15 +23,15 @@ collapse: n is overestimated by
 
     B = Σ_k e_k p_k²/(exp(x_k) - 1) · (T_k + p_k/2) / J²,
 
-which does not grow with m. The estimate is n - B(n); what is left is of the order n/m².
+which does not grow with m. The estimate is n - B(n); the remaining bias is of the order n/m².
 
-**A number of keys that is not random.** The number of keys t is fixed, not Poisson. With N Poisson, Var(n̂) = E
-Var(n̂|N) + Var(E[n̂|N]); the estimate being unbiased for every N, the last term is Var(N) = n. Hence, for t keys,
+**A fixed number of keys.** The number of keys t is fixed, not Poisson. With N Poisson, Var(n̂) = E Var(n̂|N) +
+Var(E[n̂|N]). The estimate is unbiased for every N, so the last term is Var(N) = n. Hence, for t keys,
 
     Var(t̂) = 1/(J/m) - t = t (λ/(λ² J) - 1):
 
-0 for few keys, which all leave a trace of their own, and 0.1186 t²/m for many. All of this is to first order in 1/m;
-tests/sketch/test_register_law.py holds bias, deviation and coverage to it, from no key to 10^7.
+0 for few keys, each of which leaves its own trace, and 0.1186 t²/m for many. All of this is to first order in 1/m;
+tests/sketch/test_register_law.py checks bias, deviation and coverage against it, from 0 to 10^7 keys.
 """
 
 from __future__ import annotations
@@ -47,29 +47,29 @@ from ..arrays import Array
 from .estimators import checked_confidence
 
 WINDOW = 24
-"""How many values below its largest a register remembers."""
+"""How many values below its largest one a register remembers."""
 LARGEST = 252
-"""The largest value there is."""
+"""The largest possible value."""
 
 _ZEROS = np.arange(LARGEST) // 4
-# p_k for k = 1, 2, ...; the last octave has all that is left.
+# p_k for k = 1, 2, ...; the last octave takes all the remaining probability.
 _CHANCE = np.where(_ZEROS < LARGEST // 4 - 1, 2.0 ** -(_ZEROS + 3.0), 2.0 ** -(_ZEROS + 2.0))
 _ABOVE = np.cumsum(_CHANCE[::-1])[::-1]
-# T_k: the chance of a value above k + WINDOW.
+# T_k: the probability of a value above k + WINDOW.
 _BEYOND = np.concatenate([_ABOVE[WINDOW + 1 :], np.zeros(WINDOW + 1)])
 _MOST_EXPONENT = 700.0
 _BISECTIONS = 64
-_CLOSE = 1e-10  # the part of it that limits may be off, or of the probability they are solved for
+_CLOSE = 1e-10  # the relative error allowed in a limit, or in the probability it is solved for
 
 
 def estimate(registers: NDArray[np.uint32]) -> float:
-    """How many distinct keys the registers have seen: maximum likelihood, its first-order bias taken off."""
+    """The number of distinct keys in the registers: maximum likelihood less its first-order bias."""
     drawn, missing = _evidence(registers)
     keys, without = float(drawn.sum()), float(missing @ _CHANCE)
     if keys == 0.0:
         return 0.0
     if without == 0.0:
-        return math.inf  # every value there is was drawn: no stream does that
+        return math.inf  # every possible value was drawn, which no real stream achieves
     # x/(e^x - 1) <= 1, so λ <= keys/without; the solution is not below that by more than the range of p.
     high = math.log(keys / without)
     low = high - math.log(2.0) * (LARGEST // 4 + 8)
@@ -90,7 +90,7 @@ def deviation(keys: float, registers: int) -> float:
 
 
 def deviations(keys: Array, registers: int) -> Array:
-    """As `deviation`, for several numbers of keys; 0 where there are none."""
+    """Like `deviation`, for several numbers of keys; 0 for 0 keys."""
     there = np.maximum(keys, 1e-300)
     rate = there / registers
     # λ² J <= Σ x_k = λ, up to rounding.
@@ -100,7 +100,7 @@ def deviations(keys: Array, registers: int) -> Array:
 
 
 def limits(estimated: float, registers: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Limits for the number of keys: those t that are as far from `estimated` as a normal estimate may be from t."""
+    """Limits for the number of keys: the t for which a normal estimate is at most this far from `estimated`."""
     beyond = -NormalDist().inv_cdf(0.5 - 0.5 * checked_confidence(confidence))
     return (
         solved(lambda t: t + beyond * deviation(t, registers), estimated),
@@ -127,7 +127,7 @@ def solved(rising: Callable[[float], float], value: float) -> float:
         at_middle = rising(middle) - value
         if at_middle < 0.0:
             low, at_low = middle, at_middle
-            at_high *= 0.5 if moved < 0 else 1.0  # an end that stays a second time is taken to be nearer
+            at_high *= 0.5 if moved < 0 else 1.0  # an end that stays twice is treated as nearer (Illinois)
             moved = -1
         else:
             high, at_high = middle, at_middle
@@ -159,11 +159,11 @@ def _information(rate: float | Array) -> Array:
 
 
 def _bias(rate: float) -> float:
-    """B, by how much maximum likelihood overestimates the number of keys."""
+    """B, the amount by which maximum likelihood overestimates the number of keys."""
     terms = _information(rate)
     return float(terms @ (_BEYOND + 0.5 * _CHANCE)) / float(terms.sum()) ** 2
 
 
 def _expm1(x: Array) -> Array:
-    """e^x - 1 without overflow: what is divided by it is 0 there."""
+    """e^x - 1 without overflow: anything divided by it there is 0."""
     return np.expm1(np.minimum(x, _MOST_EXPONENT))

@@ -1,4 +1,4 @@
-"""The shape of a sketch: its number of entries and of buckets."""
+"""The shape of a sketch: its numbers of entries and buckets."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def checked_buckets(buckets: object, size: int, law: EntryLaw) -> int:
         way_out = 'Pass law="one-sided", for p below 1, or leave buckets out'
         raise ArgumentError("buckets", count, "cannot be used with symmetric entries", way_out)
     if size > LARGEST_IN_BUCKETS:
-        must = f"cannot be used with more than {LARGEST_IN_BUCKETS:,} entries in all (there are {size:,})"
+        must = f"cannot be used with more than {LARGEST_IN_BUCKETS:,} entries in all (size is {size:,})"
         raise ArgumentError("buckets", count, must, "Pass a smaller size")
     if size % count or size // count % 2:
         nearest = 2 * count * max(1, round(size / (2 * count)))

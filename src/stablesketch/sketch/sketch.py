@@ -1,4 +1,4 @@
-"""`Sketch`: the public, linear core. F_p of a stream of (key, value) pairs in a few kilobytes, exact in arithmetic."""
+"""`Sketch`: the public, linear sketch. F_p of a stream of (key, value) pairs in a few kilobytes, computed exactly."""
 
 from __future__ import annotations
 
@@ -35,18 +35,19 @@ from .workers import checked_threads
 class Sketch:
     """A linear sketch of F_p = sum over keys of (total of the key)^p, for p in [0.05, 2].
 
-    The sketch has `size` entries a_j = sum over keys of (total) · X(key, j), X symmetric p-stable and pseudorandom
-    under the secret, so the entries are i.i.d. stable with scale F_p: the relative error of an estimate is
-    sqrt(V(p)/size), from 1.00 (p → 0) to 1.41 (p = 1) over sqrt(size), whatever the stream. Above 1 it is up to 1.76,
-    and 1.41 again at p = 2, where X is normal.
+    The sketch has `size` entries a_j = sum over keys of (total) · X(key, j). X is symmetric p-stable and pseudorandom
+    under the secret, so the entries are i.i.d. stable with scale F_p. The relative error of an estimate is
+    sqrt(V(p)/size) for any stream: from 1.00 (p → 0) to 1.41 (p = 1) over sqrt(size). For p above 1 it is up to 1.76,
+    and again 1.41 at p = 2, where X is normal.
 
-    With law="one-sided", for p up to 0.999, X is the positive p-stable law. No total may then be negative, and the same
-    error takes fewer entries: 1.35 times fewer at p = 0.25, 2.85 at 0.5, 11 at 0.75, 69 at 0.9.
+    With law="one-sided", for p up to 0.999, X has the positive p-stable law. Totals must not be negative, and fewer
+    entries reach the same error: 1.35 times fewer at p = 0.25, 2.85 at 0.5, 11 at 0.75, 69 at 0.9.
 
-    With buckets=B, one-sided entries alone, a secret hash sends a key to one of B buckets of g = size/B entries, and it
-    is added to those alone: an update costs as much as one of g entries, and the relative variance of an estimate is
-    v_g (1/B + S (1 - 1/B)), v_g that of g entries and S = Σ f^{2p}/F_p² the share of the heaviest keys. So 16 entries a
-    key and 32,000 in all give 0.5% where no key dominates, and the error of 16 entries if one key holds everything.
+    With buckets=B, for one-sided entries only, a secret hash sends each key to one of B buckets of g = size/B entries,
+    and the key is added to these only. An update costs as much as one of g entries, and the relative variance of an
+    estimate is v_g (1/B + S (1 - 1/B)). Here v_g is the variance of g entries, and S = Σ f^{2p}/F_p² is the share of
+    the heaviest keys. For example, 32,000 entries with 16 per key give 0.5% if no key dominates, and the error of 16
+    entries if one key holds everything.
 
     The arithmetic is exact. Any order, batching or sharding of the same net stream gives the same bytes, and a delete
     undoes an update to the last bit.
@@ -90,11 +91,11 @@ class Sketch:
         self._projection = projection
         self._pairs = pairs
         self._total = total
-        self._lock = threading.RLock()  # keys may be made by code that looks at this sketch
+        self._lock = threading.RLock()  # the code that makes keys may use this sketch
 
     @staticmethod
     def _checked_law(law: EntryLaw) -> EntryLaw:
-        """The law that was read, if it is one of this class."""
+        """The law that was read; refuses one that does not belong to this class."""
         if law == ENTROPY:
             raise ArgumentError(
                 "p", law.p, "must not be the order of a sketch of entropy", "Read the collector that it is part of"
@@ -138,7 +139,7 @@ class Sketch:
 
     @property
     def secret(self) -> Secret:
-        """The secret, for you to save. A copy that was unpickled or read without it does not have it."""
+        """The secret, for you to save. A copy that was unpickled or read without the secret does not have it."""
         return self._need_projection("secret").secret
 
     def update(
@@ -156,7 +157,7 @@ class Sketch:
     def delete(
         self, keys: object, values: object = None, *, threads: int | None = None, highest: int = MAX_WEIGHT
     ) -> None:
-        """Takes back a column of pairs. It exactly undoes the same `update`, in whatever order the two arrive."""
+        """Deletes a column of pairs. It exactly undoes the same `update`, whichever of the two comes first."""
         self._apply("delete", keys, values, threads, highest, negative=True)
 
     def _apply(
@@ -178,7 +179,7 @@ class Sketch:
     ) -> None:
         """Counts `pairs` pairs whose values were added up by key: the same bytes as an `update` with all of them.
 
-        Nothing is checked (`Collector.add_folded` does): totals are from -2^53 to 2^53, a negative one deletes.
+        Nothing is checked (`Collector.add_folded` does): totals must be from -2^53 to 2^53; a negative one deletes.
         """
         projection, workers = self._need_projection("add_folded"), checked_threads(threads)
         with self._lock:
@@ -194,7 +195,7 @@ class Sketch:
         return self._projection
 
     def merge(self, other: Sketch) -> None:
-        """Adds the stream of `other`, of the same p, law, size, buckets and secret; `other` is left as it is."""
+        """Adds the stream of `other`, which must have the same p, law, size, buckets and secret and stays unchanged."""
         if not isinstance(other, Sketch):
             raise ArgumentTypeError(
                 "other", type(other), "must be a Sketch", "Read stored bytes with Sketch.from_bytes first"
@@ -231,7 +232,7 @@ class Sketch:
         return copy.copy(self) if type(other) is int and other == 0 else NotImplemented  # sum(sketches) starts at 0
 
     def entries(self, phantoms: NDArray[np.int64] | None = None) -> Entries:
-        """A copy of the entries, exact integers. Phantom keys of these weights are added to the copy alone."""
+        """A copy of the entries, as exact integers. Phantom keys of these weights are added to the copy only."""
         entries, _, _ = self._snapshot()
         if phantoms is not None:
             self._need_projection("phantoms").add_phantoms(entries, phantoms)
@@ -260,7 +261,7 @@ class Sketch:
 
     @classmethod
     def from_bytes(cls, blob: bytes, secret: Secret | None = None) -> Sketch:
-        """Reads the result of `to_bytes`. Without the secret the sketch merges and estimates but cannot be updated."""
+        """Reads the result of `to_bytes`. Without the secret, the sketch merges and estimates but cannot be updated."""
         if not isinstance(blob, bytes | bytearray | memoryview):
             raise ArgumentTypeError("blob", type(blob), "must be bytes", "Pass the result of Sketch.to_bytes()")
         if secret is not None and not isinstance(secret, Secret):
@@ -292,22 +293,23 @@ class Sketch:
         return self
 
     def estimate(self, method: str = BEST, confidence: float = 0.95) -> Estimate:
-        """F_p with its confidence limits. Not private: see `docs/accuracy.md` for the methods and what each reaches.
+        """F_p with its confidence limits. **Not private.** docs/accuracy.md has the methods and their accuracy.
 
-        "best" is `pitman` for symmetric entries of p up to 1. Above 1 there is only `norm`, and for one-sided entries
-        only `power`. With buckets the value is the sum of the estimates of all buckets, and the limits are those of a
-        normal law. They are approximate, and rougher the more of F_p one key holds (estimators/bucket_sum.py).
+        "best" is `pitman` for symmetric entries with p up to 1. For p above 1 there is only `norm`, and for one-sided
+        entries only `power`. With buckets, the value is the sum of the estimates of all buckets, and the limits are
+        those of a normal law. They are approximate; the more of F_p one key holds, the rougher they are
+        (estimators/bucket_sum.py).
 
         Raises:
-            NegativeTotal: more was deleted than there was, so the stream has no moment.
-            ArgumentError: the method does not exist, or not at this p.
+            NegativeTotal: more was deleted than was added, so the stream has no moment.
+            ArgumentError: the method does not exist, or not for this p.
         """
         return moment_estimate(self._law, *self._snapshot(), method, confidence)
 
     def entropy(self, order: float | None = None, *, confidence: float = 0.95) -> Estimate:
-        """Rényi's entropy of order p, that of this sketch, in nats, with its limits. **Not private.**
+        """Rényi's entropy in nats, of the order p of this sketch, with its limits. **Not private.**
 
-        `order` may be given, and must be p. For Shannon's entropy use `EntropySketch`. nan for an empty stream.
+        `order`, if given, must be p. For Shannon's entropy use `EntropySketch`. nan for an empty stream.
         """
         check_order(order, self.p)
         entries, pairs, total = self._snapshot()
@@ -315,7 +317,7 @@ class Sketch:
         return entropy_of_moment(moment, self.p, total)
 
     def hill(self, order: float | None = None, *, confidence: float = 0.95) -> Estimate:
-        """The Hill number of the same order, the effective number of keys, with its limits. **Not private.**"""
+        """The Hill number of the same order (the effective number of keys), with its limits. **Not private.**"""
         return hill_of_entropy(self.entropy(order, confidence=confidence))
 
     def bucket_estimates(self) -> Array:
@@ -336,7 +338,7 @@ class Sketch:
 
     def __repr__(self) -> str:
         if not hasattr(self, "_total"):
-            return "<Sketch, not made>"
+            return "<Sketch, not initialised>"
         held = "" if self._projection is not None else ", without its secret"
         law = "" if self.law == "symmetric" else f" {self.law}"
         buckets = f" buckets={self.buckets}" if self.buckets > 1 else ""

@@ -1,6 +1,6 @@
 """The tier of the kernel: the best this processor has, or the one that STABLESKETCH_TIER names.
 
-All tiers give the same bytes; the variable is there to measure and to test them.
+All tiers give the same bytes; the variable exists for measuring and testing them.
 """
 
 from __future__ import annotations

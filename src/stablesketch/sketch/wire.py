@@ -1,4 +1,4 @@
-"""A sketch as bytes, of kind 1, or 6 in buckets, byte for byte as docs/wire-format.md specifies it."""
+"""A sketch as bytes, of kind 1, or 6 with buckets, exactly as docs/wire-format.md specifies."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from ..framing import Kind, PackedIntegers, encode_integer, framed, opened
 from .entry_law import ENTROPY
 
 _HEADER = struct.Struct("<dIH8s")  # p, size, resolution, fingerprint of the secret
-_BUCKETS = struct.Struct("<I")  # follows, of a sketch in buckets
+_BUCKETS = struct.Struct("<I")  # follows the header if the sketch has buckets
 
 
 @dataclass(frozen=True)
 class Frame:
-    """What a blob holds. Entry j of the sketch is `entries[j]` times 2^-resolution; `p` is the number of its law
+    """The content of a blob. Entry j of the sketch is `entries[j]` times 2^-resolution; `p` is the number of its law
     (entry_law.py).
 
-    Of a sketch in buckets, entry j of bucket b is `entries[b * size // buckets + j]`; that of entropy has `totals`.
+    With buckets, entry j of bucket b is `entries[b * size // buckets + j]`; a sketch of entropy also has `totals`.
     """
 
     p: float
@@ -34,7 +34,7 @@ class Frame:
 
 
 def totals_of(p: float, buckets: int) -> int:
-    """How many totals of buckets a sketch has: one each if it is entropy's, whose estimate needs them."""
+    """The number of bucket totals in a sketch: one for each bucket for entropy, whose estimate needs them."""
     return buckets if buckets > 1 and p == ENTROPY.number else 0
 
 
@@ -59,7 +59,7 @@ def decode(blob: bytes) -> Frame:
     if kind == Kind.BUCKETED_SKETCH:
         (buckets,) = reader.unpack(_BUCKETS)
         if not 1 < buckets <= size:
-            raise BlobError(f"a sketch of {size} entries in {buckets} buckets: corrupt data.")
+            raise BlobError(f"{size} entries cannot be divided into {buckets} buckets: corrupt data.")
     if size > reader.left:  # every entry has at least its length byte: refuse before allocating
         raise BlobError(f"a sketch of {len(blob)} bytes cannot hold {size} entries: corrupt data.")
     pairs, total = reader.counts()
@@ -67,5 +67,5 @@ def decode(blob: bytes) -> Frame:
     totals = reader.integers(totals_of(p, buckets))
     reader.end()
     if totals and sum(totals) != total:
-        raise BlobError("the totals of the buckets do not add up to that of the sketch: corrupt data.")
+        raise BlobError("the totals of the buckets do not add up to the total of the sketch: corrupt data.")
     return Frame(p, size, resolution, fingerprint, pairs, total, entries, buckets, totals)

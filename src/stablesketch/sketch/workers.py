@@ -1,4 +1,4 @@
-"""Divides rows among threads: chunks in order, each taken by whichever worker is free."""
+"""Divides rows among threads: chunks in order, each taken by the next free worker."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _limit = 1024
 
 
 def limit_threads(threads: int) -> None:
-    """Limits `threads=None` to this number from now on: for processes that share their processors."""
+    """From now on, `threads=None` uses at most this many: for processes that share their processors."""
     global _limit
     _limit = checked_threads(threads)
 
 
 def checked_threads(threads: object) -> int:
-    """The number of workers for `threads=`: None is every processor this process may use."""
+    """The number of workers for `threads=`: None means every processor that this process may use."""
     if threads is None:
         there = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         return min(there, _limit)
@@ -36,16 +36,16 @@ def checked_threads(threads: object) -> int:
 
 
 def share(rows: int, threads: int, start: Callable[[int], Worker]) -> list[Worker]:
-    """Runs worker(begin, end) over rows 0..rows, by up to `threads` workers made by start(expected rows).
+    """Runs worker(begin, end) over rows 0..rows, with up to `threads` workers made by start(expected rows).
 
-    Chunks are taken in order and finished once taken, so if any raises, the error of the earliest row is the one seen,
-    whatever the threads did; then no worker is returned.
+    Chunks are taken in order and finished once taken. So if any raises an error, the caller always sees that of the
+    earliest row, and no worker is returned.
     """
     count = 1 if rows < _ALONE else min(threads, -(-rows // CHUNK))
     workers = [start(-(-rows // count)) for _ in range(count)]
     chunk = CHUNK if count == 1 else min(CHUNK, -(-rows // (4 * count)))
     begins = iter(range(0, rows, chunk))
-    turn = threading.Lock()  # an iterator promises nothing to several threads
+    turn = threading.Lock()  # iterators are not safe for several threads
     errors: dict[int, BaseException] = {}
 
     def run(worker: Worker) -> None:
