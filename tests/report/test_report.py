@@ -209,7 +209,7 @@ def test_a_private_number_of_pairs_is_nowhere() -> None:
 def test_how_far_rows_that_are_not_used_move_a_value(statistic: ss.Hill | ss.Moment, moved: str) -> None:
     """Fewer rows of a key lower every moment and every count; shares of keys may become more or less even."""
     said = (
-        f"Leaving out the others {moved}, and the limits do not include that. How far cannot be published, because "
+        f"Leaving out the other rows {moved}; the limits do not include that. How far cannot be published, because "
         "one person with very many rows could decide it; those who hold the data can compute it."
     )
     plan = ss.plan(statistic, ss.Privacy(1.0, 1e-6, pairs_per_person=5))

@@ -1,4 +1,4 @@
-"""Ways to measure: the plan, state, cost and description of each. This is the list of all.
+"""Ways to measure: the plan, state, cost and description of each. This is the complete list.
 
 F_p, p < 1, by sketch       stable.py    with noisy.py, noisy_plan.py, noisy_measure.py, layout.py
 F_p, p > 1, by sketch       norm.py      with the same
@@ -8,7 +8,7 @@ exact F_p, distinct keys    exact_moment.py   with exact.py, histogram.py, lapla
 exact entropy               exact_entropy.py   with entropy.py, histogram.py
 the total                   counter.py
 bare entries                bare.py      with bare_plan.py, floor.py; bare_entropy.py
-bare, of a sample           sampled_moment.py   with sampled_state.py, privacy/sampling.py
+bare, from a sample         sampled_moment.py   with sampled_state.py, privacy/sampling.py
 computed from others        derived.py   with derived_plan.py, derived_state.py, profile_points.py
 for all                     state.py, belief.py; moments.py says what F_p is expected to be
 """
@@ -32,4 +32,4 @@ MECHANISMS: tuple[Mechanism, ...] = (
     Counter(), ExactEntropy(), ExactCount(), ExactMoment(),
     Registers(), SketchEntropy(), Norm(), Stable(),
 )  # fmt: skip
-"""The first that serves a statistic measures it."""
+"""The first mechanism that serves a statistic measures it."""

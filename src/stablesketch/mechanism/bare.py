@@ -57,13 +57,13 @@ class BareState(SketchState):
                 "plan to promise nothing."
             )
         self._check_precision()
-        # Public, and refused before the release is paid.
+        # This is public, so it is refused before the release is paid for.
         self._pivot().limits(self._pivot_confidence(confidence), plan.step)
 
     def _shorter(self) -> str:
-        """What to plan for, if the stream is this short; its length is shown only if it is public."""
+        """What to plan for if the stream is this short; its length is shown only if it is public."""
         if self._plan.privacy.relation == "replace":
-            return f"plan with {arg('pairs', self.pairs)}, which is how many there are"
+            return f"plan with {arg('pairs', self.pairs)}, the number of pairs in the stream"
         return f"plan with {arg('mechanism', 'sketch')}, which is safe for streams of any length"
 
     def _pivot_confidence(self, confidence: float) -> float:
@@ -82,23 +82,23 @@ class BareState(SketchState):
         return pivot_law(log_estimate, self._plan.statistic.p, self._plan.size)
 
     def _rounded(self, estimate: float) -> float:
-        """g (k + 1/2 - u), k = floor(estimate/g + u): what may be published of an estimate. u comes from the secret.
+        """g (k + 1/2 - u), k = floor(estimate/g + u): the publishable form of an estimate. u comes from the secret.
 
-        It is the estimate plus an independent uniform number within g/2 of 0 (privacy/precision.py).
+        It is the estimate plus an independent uniform number between -g/2 and g/2 (privacy/precision.py).
         """
         plan = self._plan
         raw = self.secret.derive(f"grid offset/{exact_name(plan.statistic)}", 8)
-        offset = math.ldexp(int.from_bytes(raw, "little") >> 11, -53)  # 53 bits, which a double holds exactly
+        offset = math.ldexp(int.from_bytes(raw, "little") >> 11, -53)  # 53 bits: a double holds them exactly
         return plan.step * (math.floor(estimate / plan.step + offset) + 0.5 - offset)
 
     def measure(self, confidence: float) -> Belief:
-        """s exp(g (k + 1/2 - u)) - Λ, k = floor(ln T/g + u): T the estimate of F_p + Λ, u uniform from the secret.
+        """s exp(g (k + 1/2 - u)) - Λ, k = floor(ln T/g + u): T is the estimate of F_p + Λ, u uniform from the secret.
 
-        The exponential of what rounding adds to ln T has the mean sinh(g/2)/(g/2); s is the inverse, so the value is
-        as unbiased as T, but at the ends of the range that it can have.
+        The exponential of what rounding adds to ln T has the mean sinh(g/2)/(g/2), and s is its inverse. So the value
+        is as unbiased as T, except at the ends of its range.
 
-        The limits are public functions of k: g (k + 1/2 - u) - ln(F_p + Λ) is a pivot, whose law depends on p, the
-        size and g alone.
+        The limits are public functions of k: g (k + 1/2 - u) - ln(F_p + Λ) is a pivot, and its law depends only on p,
+        the size and g.
         """
         plan, p = self._plan, self._plan.statistic.p
         logs, signs = self._entry_logs()
@@ -120,27 +120,27 @@ class BareState(SketchState):
         return [self._sketch]
 
     def _entry_logs(self) -> tuple[Array, Array]:
-        """ln|a_j| and signs of the entries, phantoms included."""
+        """ln|a_j| and the signs of the entries, including phantoms."""
         phantoms = self._plan.phantoms
         weights = np.full(phantoms.count, phantoms.weight, dtype=np.int64) if phantoms.count else None
         found = [log_magnitudes(sketch.entries(phantoms=weights)) for sketch in self._sketches()]
         return np.concatenate([logs for logs, _ in found]), np.concatenate([signs for _, signs in found])
 
     def _answer(self, value: float, low: float, high: float, confidence: float) -> tuple[float, float, float]:
-        """The answer about F_p, from value and limits of what was sketched: here they are the same."""
+        """The answer about F_p from the value and limits of what was sketched: here they are the same."""
         return value, low, high
 
 
 class Bare(Mechanism):
-    """Entries that are private by themselves; promises about the stream are checked before a release."""
+    """Entries that are private by themselves. A release first checks the promises about the stream."""
 
     name = "bare"
     bare = True
     numerical_error = NUMERICAL_ERROR
 
     def check(self, plan: Plan) -> None:
-        """Also checks that there is no noise, and that the grid is not too fine: the price of finite precision alone
-        must be within δ.
+        """Also checks that there is no noise and that the grid is not too fine: the cost of finite precision alone must
+        be within δ.
         """
         super().check(plan)
         if plan.noise or plan.cap:
@@ -171,16 +171,16 @@ class BareMoment(Bare):
         return bare_plan(asked)
 
     def cost(self, plan: Plan) -> Charge:
-        """ρ is found anew from the order, the privacy and the phantoms."""
+        """Computes ρ again from the order, the privacy and the phantoms."""
         p = plan.statistic.p
-        # As in bare_plan.py: the mass is a sum of rounded powers, and taken a little smaller.
+        # As in bare_plan.py: the mass is a sum of rounded powers, so a slightly smaller mass is used.
         log_rho = log_sensitivity(p, plan.privacy, plan.floor * (1.0 - 1e-12))
-        # (1 + e^0) g is what finite precision costs at ε = 0.
+        # (1 + e^0) g is the cost of finite precision at ε = 0.
         gap = 0.5 * rounding_delta(0.0, plan.step)
         return Charge("sketch", p=p, size=plan.size, log_rho=log_rho, gap=gap, epsilon=plan.epsilon, delta=plan.delta)
 
     def claimed_curve(self, plan: Plan, share: float = 1.0) -> Callable[[float], float]:
-        """The certified curve of the entries, and what finite precision costs."""
+        """The certified curve of the entries, plus the cost of finite precision."""
         worst = worst_neighbours(plan.statistic.p, plan.privacy, plan.floor)
         curve = PrivacyCurve.from_log(plan.statistic.p, plan.size, worst.log_rho * share)
         return lambda epsilon: min(1.0, curve.delta(epsilon) + rounding_delta(epsilon, plan.step))
@@ -188,7 +188,7 @@ class BareMoment(Bare):
     def methods(self, plan: Plan) -> list[str]:
         floor = (
             f"Before the release, phantom keys of a known mass of {short(plan.floor)} were added, so that the entries "
-            "are random enough for the privacy asked; that mass was taken off the estimate."
+            "are random enough for the requested privacy; that mass was subtracted from the estimate."
             if plan.floor
             else "No phantom keys were needed: the stream is long enough."
         )
@@ -208,7 +208,7 @@ class BareMoment(Bare):
 
     def error_in_words(self, plan: Plan) -> str:
         if not plan.relative:
-            return f"{plan.error:,.4g} absolute: nothing is guaranteed about {plan.statistic}"
+            return f"{plan.error:,.4g} absolute: nothing is promised about {plan.statistic}"
         error = percent(plan.error) if plan.error <= 1.0 else NOTHING_USEFUL
         return f"{error} at {plan.statistic} = {plan.expected:,.6g}"
 
@@ -220,7 +220,7 @@ def bare_line(plan: Plan) -> str:
 
 
 def bare_rows(plan: Plan, error: str) -> list[Row]:
-    """The table of a plan that is measured by bare entries, or computed from them."""
+    """The table of a plan that is measured by bare entries or computed from them."""
     floor = f"{plan.floor:,.6g}" if plan.floor else "none needed"
     return [
         ("pure ε", f"{plan.pure_epsilon:.4g} at δ = 0"),
@@ -249,5 +249,5 @@ def _comparison(plan: Plan) -> str:
 
 
 def short_error(error: float, plan: Plan) -> str:
-    """An error in the unit of the plan's error."""
+    """An error, in the unit of the plan's error."""
     return relative_error(error) if plan.relative else f"{error:,.4g}"

@@ -1,11 +1,11 @@
-"""Shannon's entropy by bare entries: a sketch of the skewed law, its location estimated, rounded to a grid.
+"""Shannon's entropy by bare entries: a sketch of the skewed law, whose estimated location is rounded to a grid.
 
-There is no floor, so privacy decides how many entries there may be.
+There is no floor, so privacy limits the number of entries.
 
-The entries are R - H, a location family (law/skewed.py): neighbours move them by at most Δ = sup|ΔH|
-(privacy/entropy_neighbours.py), the fewer entries the better they hide it, and the error is about 1.70/sqrt(size)
-whatever the stream. So an (ε, δ) allows a size, which grows as 1/Δ²; Δ falls about as ln n/n times the largest value. A
-stream that is too short for five entries cannot be helped, and the plan says so.
+The entries are R - H, a location family (law/skewed.py). Neighbours move them by at most Δ = sup|ΔH|
+(privacy/entropy_neighbours.py); the fewer the entries, the better they hide it. The error is about 1.70/sqrt(size) for
+any stream. So (ε, δ) allows a size that grows as 1/Δ², and Δ falls roughly as ln n/n times the largest value. A stream
+that is too short for five entries cannot be released this way, and the plan says so.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ from .floor import gaussian_guide
 if TYPE_CHECKING:
     from ..secret import Secret
 
-_PRECISION_SHARE = 0.75  # of δ, which finite precision may take at most
-_LARGEST_EPSILON = 20.0  # to be suggested
+_PRECISION_SHARE = 0.75  # the largest part of δ that finite precision may take
+_LARGEST_EPSILON = 20.0  # that an error message suggests
 
 
 class BareEntropyState(BareState):
-    """As `BareState`; its entries are divided by the exact total before anything is computed from them."""
+    """Like `BareState`, but the entries are divided by the exact total before anything is computed from them."""
 
     @staticmethod
     def _opened(plan: Plan, secret: Secret | None) -> Sketch:
@@ -57,7 +57,7 @@ class BareEntropyState(BareState):
         return EntropySketch.from_bytes(blob, secret)
 
     def _check_precision(self) -> None:
-        # By what the total can be at most: the total itself is private.
+        # Uses the largest possible total: the total itself is private.
         if not entropy_is_covered(self.pairs, self.pairs * self._plan.privacy.max_value):
             raise PlanInfeasible(
                 "the stream is too long for the δ of the plan: the largest entries would be cut off too often. "
@@ -76,9 +76,9 @@ class BareEntropyState(BareState):
         return entropy_pivot(self._plan.size)
 
     def measure(self, confidence: float) -> Belief:
-        """g (k + 1/2 - u), k = floor(H/g + u) for the estimate H: H itself and an independent uniform number.
+        """g (k + 1/2 - u), k = floor(H/g + u) for the estimate H: H plus an independent uniform number.
 
-        Estimate and entropy differ by a pivot, whose law depends on the size and g alone.
+        Estimate and entropy differ by a pivot whose law depends only on the size and g.
         """
         plan, pivot = self._plan, self._pivot()
         assert isinstance(self._sketch, EntropySketch)
@@ -92,7 +92,7 @@ class BareEntropyState(BareState):
 
 
 class BareEntropy(Bare):
-    """There is no floor, so privacy decides how many entries there may be."""
+    """There is no floor, so privacy limits the number of entries."""
 
     state = BareEntropyState
     monotone = False
@@ -102,7 +102,7 @@ class BareEntropy(Bare):
         return isinstance(statistic, Shannon) and name == "bare"
 
     def plan(self, asked: Asked) -> Plan:
-        """By the size asked for, the memory, or the error; by default, as near to the usual error as ε allows."""
+        """By the given size, memory or error; by default, as close to the usual error as ε allows."""
         privacy = asked.privacy
         one_group(privacy)
         shift = entropy_sensitivity(privacy, privacy.total or None)
@@ -130,8 +130,8 @@ class BareEntropy(Bare):
         return [
             f"The stream was folded into {plan.size:,} numbers, each a sum of the totals of all keys with secret "
             "random weights of the skewed stable law of order 1. No key was stored. Divided by the total, each is "
-            "noise of a known law less the entropy.",
-            "No phantom keys were needed: the stream is long enough for so many numbers.",
+            "noise from a known law minus the entropy.",
+            "No phantom keys were needed: the stream is long enough for this many numbers.",
         ]
 
     def error_in_words(self, plan: Plan) -> str:
@@ -139,8 +139,8 @@ class BareEntropy(Bare):
 
 
 def absolute_error(plan: Plan) -> str:
-    """The error of a statistic whose errors are absolute; that of entropy is the same whatever the stream."""
-    return f"{plan.error:.3g} absolute{', where everybody has the least' if plan.privacy.unit == 'key' else ''}"
+    """The error of a statistic with absolute errors; that of entropy is the same for any stream."""
+    return f"{plan.error:.3g} absolute{', if everyone has the minimum' if plan.privacy.unit == 'key' else ''}"
 
 
 def _plan(asked: Asked, shift: float, size: int) -> Plan:
@@ -158,7 +158,7 @@ def _plan(asked: Asked, shift: float, size: int) -> Plan:
 
 
 def _grid(size: int, privacy: Privacy) -> tuple[float, float]:
-    """(step, the δ left for the entries); the latter is below 0 if finite precision takes more than its share."""
+    """(step, the δ left for the entries); the δ is negative if finite precision takes more than its share."""
     share = _PRECISION_SHARE * privacy.delta
     step = coarse_enough_step(entropy_deviation(size), privacy.epsilon, share, ENTROPY_ERROR)
     cost = rounding_delta(privacy.epsilon, step, ENTROPY_ERROR)
@@ -166,7 +166,7 @@ def _grid(size: int, privacy: Privacy) -> tuple[float, float]:
 
 
 def _spread(size: int, step: float) -> float:
-    """The deviation including the rounding: H moves by an independent uniform number within g/2 of 0."""
+    """The deviation including the rounding, which moves H by an independent uniform number between -g/2 and g/2."""
     return math.sqrt(entropy_deviation(size) ** 2 + step**2 / 12.0)
 
 
@@ -181,7 +181,7 @@ def _size_for(error: float, privacy: Privacy) -> int:
 
 
 def _largest_size(shift: float, privacy: Privacy) -> int:
-    """The most entries that the privacy allows, within 1%; 0 if not even the fewest."""
+    """The largest number of entries that the privacy allows, within 1%; 0 if not even the minimum."""
     if not _allows(LEAST_SIZE, shift, privacy):
         return 0
     low, high = LEAST_SIZE, LEAST_SIZE
@@ -200,7 +200,7 @@ def _refused(privacy: Privacy, shift: float, what: str, asked: Asked) -> PlanInf
     floor.
     """
     ways, size = [], 0
-    if math.isfinite(shift) and asked.measurement.of is None:  # a part has no size and no ε that could be asked for
+    if math.isfinite(shift) and asked.measurement.of is None:  # callers cannot choose the size or ε of a part
         size = _largest_size(shift, privacy)
         if size:
             ways.append(
@@ -211,7 +211,7 @@ def _refused(privacy: Privacy, shift: float, what: str, asked: Asked) -> PlanInf
             if enough <= _LARGEST_EPSILON and _allows(LEAST_SIZE, shift, replace(privacy, epsilon=enough)):
                 ways.append(arg("epsilon", enough))
     pairs = 0 if size else _enough_pairs(privacy)
-    # Under replace their number is what it is; it can be promised only where nobody said it.
+    # Under replace the number of pairs is fixed; a promise helps only if none was made.
     promises = privacy.relation == "add_remove" or not privacy.pairs
     if pairs and promises:
         ways.append(f"{arg('pairs', pairs)}, if public knowledge promises at least that many")
@@ -221,21 +221,21 @@ def _refused(privacy: Privacy, shift: float, what: str, asked: Asked) -> PlanInf
     return PlanInfeasible(
         f"a bare sketch of Shannon's entropy cannot have {what} at ε = {privacy.epsilon:.3g}, δ = {privacy.delta:.3g}: "
         f"among {number} pairs with values up to {privacy.max_value:,}, one person can change it by more than ε "
-        "and δ hide. "
-        + (f"It takes {pairs:,} pairs or more. " if pairs and not promises else "")
+        "and δ can hide. "
+        + (f"It needs {pairs:,} pairs or more. " if pairs and not promises else "")
         + either([f"Pass {ways[0]}".replace("Pass Leave", "Leave"), *ways[1:]])
         + "."
     )
 
 
 def _only(asked: Asked) -> str:
-    """What must not be passed beside a size."""
+    """What cannot be passed together with a size."""
     given = ((arg("error"), asked.error), (arg("memory"), asked.memory))
     return "".join(f"Leave out {name} and pass " for name, value in given if value is not None)
 
 
 def _enough_pairs(privacy: Privacy) -> int:
-    """A round number of pairs from which on the fewest entries may be released; 0 if there is none below 10^12."""
+    """A round number of pairs that is enough to release the minimum number of entries; 0 if none below 10^12 is."""
     most = 1.5 * gaussian_guide(privacy.epsilon, privacy.delta) * entropy_deviation(LEAST_SIZE)  # a guide only
     for power in range(12):
         for digit in (1, 2, 5):

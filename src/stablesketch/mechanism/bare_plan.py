@@ -23,12 +23,12 @@ from ..wording import arg
 from .floor import floor_for, gaussian_guide, largest_log_rho, relative_deviation
 from .moments import exact_deviation, expected_moment
 
-_PRECISION_SHARE = 0.75  # of δ, which finite precision may take at most
-_LARGEST_EPSILON = 20.0  # to be suggested: finite precision costs too much soon after
+_PRECISION_SHARE = 0.75  # the largest part of δ that finite precision may take
+_LARGEST_EPSILON = 20.0  # that an error message suggests: soon above it, finite precision costs too much
 
 
 def bare_plan(asked: Asked) -> Plan:
-    """By the size asked for, the memory, or the error."""
+    """By the given size, memory or error."""
     one_group(asked.privacy)
     not_above_one([asked.statistic])
     guess = expected_moment(asked)
@@ -39,13 +39,13 @@ def bare_plan(asked: Asked) -> Plan:
 
 
 def not_above_one(measured: Sequence[Statistic]) -> None:
-    """Refuses moments of orders above 1, before anything is advised about other measurements."""
+    """Refuses moments of orders above 1, before any advice about other measurements."""
     for one in measured:
         if isinstance(one, Moment) and one.p > 1.0:
             raise ArgumentError(
                 "mechanism", "bare", f"cannot be used for {one}",
                 f"Pass {arg('mechanism', 'sketch')}, or "
-                f"{arg('mechanism', 'exact')}", because="nothing is proved of bare entries of an order above 1",
+                f"{arg('mechanism', 'exact')}", because="nothing is proved about bare entries of orders above 1",
             )  # fmt: skip
 
 
@@ -61,7 +61,7 @@ def one_group(privacy: Privacy) -> None:
 
 
 def _plan_for_error(asked: Asked, guess: float) -> Plan:
-    """About the smallest size whose certified plan has at most this error; the Gaussian guide says where to begin."""
+    """Roughly the smallest size whose certified plan has at most this error; the Gaussian guide gives a first guess."""
     statistic, privacy = asked.statistic, asked.privacy
     error = asked.error_or(statistic.default_error)
     if guess == 0.0:
@@ -88,8 +88,8 @@ def _plan_for_error(asked: Asked, guess: float) -> Plan:
 
     finest = _Grid.of(statistic.p, privacy, largest)
     if guided(largest) > error or finest.step > finest.deviation / STEPS_PER_DEVIATION:
-        # Where the floor and a coarse grid decide the error, fewer entries can do better. The guide is too hopeful by
-        # some 1/sqrt(size).
+        # Where the floor and a coarse grid decide the error, fewer entries can do better. The guide is too optimistic
+        # by about 1/sqrt(size).
         sizes = {max(LEAST_SIZE, math.ceil(largest * 0.7**k)) for k in range(22)}
         largest = min(sizes, key=lambda size: guided(size) * (1.0 + 1.0 / math.sqrt(size)))
         if guided(largest) > error:
@@ -102,12 +102,12 @@ def _plan_for_error(asked: Asked, guess: float) -> Plan:
             return candidate
         if size == largest:
             raise _unreachable(statistic, privacy, error, guess, size, candidate.error)
-        # The guide was so much too hopeful here, and nearly so at the size that is looked for.
+        # This is how optimistic the guide was here; at the size we want, it is about the same.
         size = least(size + 1, error * guided(size) / candidate.error)
 
 
 def _plan(asked: Asked, size: int, guess: float) -> Plan:
-    """The plan of this size: the least floor at which the certified curve gives (ε, δ), δ less what precision costs."""
+    """The plan of this size: the least floor at which the certified curve gives (ε, δ less the cost of precision)."""
     p, privacy = asked.statistic.p, asked.privacy
     grid = _Grid.of(p, privacy, size)
     curve_delta = grid.curve_delta
@@ -115,19 +115,19 @@ def _plan(asked: Asked, size: int, guess: float) -> Plan:
         raise _too_precise(p, privacy, size, asked.measurement.sharing)
     bare = min(log_sensitivity(p, privacy), 700.0)
     if PrivacyCurve.from_log(p, size, bare).delta(privacy.epsilon) <= curve_delta:
-        log_rho = bare  # no floor is needed, so how much less would do need not be known
+        log_rho = bare  # no floor is needed, so we need not know how much less would do
     else:
         log_rho = largest_log_rho(p, size, privacy.epsilon, curve_delta)
     phantoms = Phantoms.affordable(p, floor_for(p, privacy, log_rho))
     mass = phantoms.mass(p)
-    # The mass is a sum of rounded powers: taken a little smaller, ρ comes out a little larger.
+    # The mass is a sum of rounded powers: a slightly smaller mass gives a slightly larger ρ.
     reached = log_sensitivity(p, privacy, mass * (1.0 - 1e-12))
     curve = PrivacyCurve.from_log(p, size, reached)
     if reached > log_rho and curve.delta(privacy.epsilon) > curve_delta:
         raise PlanInfeasible(
-            "the computed floor does not give the privacy asked for. This is a bug: please report the call."
+            "the computed floor does not give the requested privacy. This is a bug: please report the call."
         )
-    # δ(asked ε) is certified, here or at a larger ρ, so the asked ε is an upper bound too.
+    # δ at the requested ε is certified, here or at a larger ρ, so the requested ε is an upper bound too.
     epsilon = min(curve.epsilon(curve_delta), curve.pure_epsilon, privacy.epsilon)
     error = grid.spread * (1.0 + mass / guess) if guess > 0.0 else grid.spread * mass
     exact_error = exact_deviation(p, privacy) / (guess if guess > 0.0 else 1.0)
@@ -145,8 +145,8 @@ def _plan(asked: Asked, size: int, guess: float) -> Plan:
 class _Grid:
     """The grid for `size` entries: `deviation` of the estimate before rounding to it, `spread` after.
 
-    `curve_delta` is what of δ is left for the entries when finite precision has taken its share; None if it takes more
-    than its share even on the coarsest grid.
+    `curve_delta` is the part of δ left for the entries after finite precision has taken its share; None if it takes
+    more than its share even on the coarsest grid.
     """
 
     deviation: float
@@ -166,14 +166,14 @@ class _Grid:
 
 
 def _largest_size(p: float, privacy: Privacy) -> int:
-    """The most entries for which there is a grid: the fewer they are, the coarser it may be. 0 if there is none."""
+    """The largest number of entries that has a grid: with fewer entries it can be coarser. 0 if there is none."""
     there = partial(_Grid.of, p, privacy)
     found = last_whole(lambda size: there(size).curve_delta is not None, LEAST_SIZE - 1, LARGEST_SIZE + 1)
     return found if found >= LEAST_SIZE else 0
 
 
 def _too_precise(p: float, privacy: Privacy, size: int, parts: int) -> PlanInfeasible:
-    """The error that says what would work; if several parts share δ, how much more of it for all of them."""
+    """The error that says what would work; if several parts share δ, the δ needed for all of them."""
     if privacy.epsilon > _LARGEST_EPSILON:
         return PlanInfeasible(
             f"ε = {privacy.epsilon:g} is too large for a sketch: the cost of finite precision "

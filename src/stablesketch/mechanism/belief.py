@@ -1,4 +1,4 @@
-"""`Belief`: the finding of a mechanism, ready to be published or to be computed with.
+"""`Belief`: the result of a mechanism, ready to be published or used in further computation.
 
 It is a public function of what was released, so computing with it costs no privacy.
 """
@@ -20,10 +20,10 @@ from ..published import NoisyTotal
 from ..sketch.estimators.noisy_interval import logit
 
 _REACH = 6.5  # deviations
-_NODES = 241  # of the measurement that matters most, whose belief is taken to be continuous
-_APART = 4  # of these, one in so many of every other measurement
+_NODES = 241  # for the measurement that matters most; its belief is treated as continuous
+_APART = 4  # every other measurement uses one in this many of these nodes
 _PLACES = 121
-_FEW = 8  # quantiles, which are looked for one by one; more are read off a table
+_FEW = 8  # quantiles that are found one by one; more are read from a table
 
 _Mixed = tuple[Array, Array, NDArray[np.int32], Array, Array, float, Array]
 
@@ -32,9 +32,9 @@ _Mixed = tuple[Array, Array, NDArray[np.int32], Array, Array, float, Array]
 class Belief:
     """An estimate with its limits, and `quantiles`: where the truth is believed to be, at given probabilities.
 
-    The belief is fiducial: estimate and truth differ by a pivot, whose law does not depend on the truth, so that the
-    quantiles of the pivot, taken off the estimate, hold the truth as often as they say. `total` is the noisy total that
-    was released for it, if one was.
+    The belief is fiducial. Estimate and truth differ by a pivot whose law does not depend on the truth, so the
+    quantiles of the pivot, subtracted from the estimate, contain the truth with their stated probability. `total` is
+    the noisy total that was released for it, if any.
     """
 
     value: float
@@ -44,19 +44,19 @@ class Belief:
     total: NoisyTotal | None = None
 
     def within(self, least: float, most: float) -> Belief:
-        """The belief within what is known without looking, and the value between its limits: all three in one range."""
+        """The belief restricted to the range known in advance, with the value between its limits."""
         return Belief(*in_order(self.value, self.low, self.high, least, most), self.quantiles, self.total)
 
     def at(self, confidence: float) -> Belief:
-        """The belief with limits of another confidence, by the quantiles."""
+        """The belief with limits of another confidence, from the quantiles."""
         low, high = self.quantiles(np.array([0.5 * (1.0 - confidence), 0.5 * (1.0 + confidence)])).tolist()
         return replace(self, low=low, high=high)
 
 
 def in_order(value: float, low: float, high: float, least: float, most: float) -> tuple[float, float, float]:
-    """(value, low, high) with least <= low <= value <= high <= most: each moved to where it can be, no further.
+    """(value, low, high) with least <= low <= value <= high <= most: each moved no further than necessary.
 
-    Limits lose nothing by that. A value loses its unbiasedness where the end of the range is near.
+    Limits lose nothing by this. A value near the end of the range becomes biased.
     """
     low = min(max(low, least), most)
     high = max(min(high, most), low)
@@ -66,19 +66,20 @@ def in_order(value: float, low: float, high: float, least: float, most: float) -
 def belief(function: Callable[[tuple[Array, ...]], Array], parts: Sequence[Belief], confidence: float) -> Belief:
     """A function of independent measurements, with the belief about it: limits are its quantiles.
 
-    P(function <= v) = E P(function <= v | all but one). The inner one is a normal probability of where v lies among
-    the values along the one that matters most; its mean is taken over a grid of the others, with normal weights. As
-    they matter less it is smooth there, and a few nodes are enough: limits are right to 1e-3 of their distance. Where
-    the function jumps or turns, as in streams of less than the noise, there are more nodes, and they are right to 1e-2.
+    P(function <= v) = E P(function <= v | all but one). The inner probability is the normal probability of v's position
+    among the values along the measurement that matters most. Its mean is taken over a grid of the others, with normal
+    weights. As these matter less, it is smooth there and a few nodes are enough: limits are correct to 1e-3 of their
+    distance. Where the function jumps or turns, as in streams smaller than the noise, there are more nodes, and limits
+    are correct to 1e-2.
     """
     value = float(function(tuple(np.array(each.value) for each in parts)))
     nodes = _levels(_NODES)
     every = [each.quantiles(nodes.probability) for each in parts]
     most, apart = _matters_most(function, every)
     others = _levels((_NODES - 1) // apart + 1)
-    # All along one axis each, the one that matters most along the last.
+    # Each measurement has its own axis; the one that matters most has the last.
     axes = [*(i for i in range(len(parts)) if i != most), most]
-    shapes = np.eye(len(parts), dtype=np.intp)[np.argsort(axes)] * -2 + 1  # -1 is as many as there are
+    shapes = np.eye(len(parts), dtype=np.intp)[np.argsort(axes)] * -2 + 1  # -1 means the whole length
     at = tuple(
         (own if i == most else own[::apart]).reshape(shape)
         for i, (own, shape) in enumerate(zip(every, shapes, strict=True))
@@ -127,14 +128,14 @@ def _levels(count: int) -> _Levels:
 
 
 def _score_of(probability: Array) -> Array:
-    """The normal score, between the ends of the nodes."""
+    """The normal score, limited to the range of the nodes."""
     fine = _levels(4 * _NODES)
     return np.asarray(np.interp(logit(probability), fine.logit, fine.score), dtype=np.float64)
 
 
 def _rising(along: Array) -> tuple[Array, Array, NDArray[np.int32]]:
-    """Every row in rising order, the scores of P(function <= value) there, and which of them are those of a row: of
-    most rows the scores of the nodes."""
+    """Every row in increasing order, the scores of P(function <= value) there, and which scores belong to each row: for
+    most rows, those of the nodes."""
     nodes = _levels(_NODES)
     kind = np.zeros(len(along), np.int32)
     rises = along[:, 1:] >= along[:, :-1]
@@ -151,15 +152,15 @@ def _rising(along: Array) -> tuple[Array, Array, NDArray[np.int32]]:
 
 
 def _passed(mixed: _Mixed, total: float, probability: float, score: float) -> float:
-    """One quantile, without a table of all places."""
+    """One quantile, computed without a table."""
     low, *below = mixture_passed(*mixed, probability * total)
     first, last = _score_of(np.array(below) / total).tolist()
     return float(np.interp(score, (first, max(first, last)), mixed[-1][low : low + 2]))
 
 
 def _matters_most(function: Callable[[tuple[Array, ...]], Array], every: Sequence[Array]) -> tuple[int, int]:
-    """Which measurement moves the function most, with the others in the middle of their beliefs; and how far apart the
-    nodes of the others may be.
+    """Which measurement moves the function most, with the others at the middle of their beliefs; and how far apart the
+    nodes of the others can be.
     """
     middle = _NODES // 2
     held = [each[middle : middle + 1] for each in every]
@@ -176,9 +177,9 @@ def _matters_most(function: Callable[[tuple[Array, ...]], Array], every: Sequenc
 
 
 def _places(along: Array, weights: Array, rising: Array) -> Array:
-    """Values to tabulate at: evenly spread in what is believed of them, and evenly between all but the farthest.
+    """The values to tabulate: evenly spaced in probability, and evenly spaced between all but the farthest values.
 
-    `rising` has the same rows, each in order."""
+    `rising` has the same rows, each in increasing order."""
     rows, columns = max(1, len(along) // 30), _NODES // 30
     some = along[::rows, ::columns].ravel()
     weight = np.multiply.outer(weights[::rows], _levels(_NODES).weight[::columns]).ravel()

@@ -1,4 +1,4 @@
-"""The total of all values: one exact counter, released with discrete Laplace noise. F_1 is the total too."""
+"""The total of all values: one exact counter, released with discrete Laplace noise. F_1 is also the total."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class TotalState(CountingState):
 
 
 class Counter(ExactNumber):
-    """Measures the total under any name, and F_1 unless its entries are to be bare."""
+    """Measures the total under any mechanism name, and F_1 under any but "bare"."""
 
     state = TotalState
     counter = True
@@ -107,14 +107,14 @@ class Counter(ExactNumber):
         return isinstance(statistic, Total) or (statistic == Moment(1.0) and name != "bare")
 
     def plan(self, asked: Asked) -> Plan:
-        """ε-private; the error is that of the noise, relative to `expected`, by default the promised pairs."""
+        """ε-private. The error is that of the noise, relative to `expected`; by default, to the promised pairs."""
         privacy = asked.privacy
         expected = asked.expected or float(max(privacy.pairs, privacy.total))
         deviation = discrete_laplace.variance(total_scale(privacy)) ** 0.5
         error = deviation / expected if expected else deviation
         if asked.error is not None and (not expected or error > asked.error):
             raise ArgumentError(
-                "error", asked.error, f"must be above {error:.3g}, the noise alone at a total of {expected:,.6g}",
+                "error", asked.error, f"must be above {error:.3g}, the error from noise at a total of {expected:,.6g}",
                 f"{a_larger_error(error if expected else math.inf)}, or a larger ε, or "
                 f"{arg('expected')}, the total you expect",
             )  # fmt: skip
@@ -150,7 +150,7 @@ class Counter(ExactNumber):
 
 
 def total_distance(privacy: Privacy) -> int:
-    """How much neighbours can differ in N: c pairs of up to M are added, or each of c pairs changes from 1 to M."""
+    """How much N can differ between neighbours: c pairs of value up to M are added, or c pairs change from 1 to M."""
     return max(privacy.pairs_per_person * (privacy.max_value - (privacy.relation == "replace")), 1)
 
 

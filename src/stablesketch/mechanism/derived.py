@@ -1,6 +1,6 @@
-"""Statistics computed from others: their cost together, and their description.
+"""Statistics computed from other measurements: their combined cost, and their description.
 
-Errors of independent measurements, each grown by its factor, add up in squares, to first order.
+To first order, the squared errors of independent measurements add up, after each error is multiplied by its factor.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class FromSketches(Mechanism):
         return derived_plan(asked)
 
     def check(self, plan: Plan) -> None:
-        """Checks that everything it needs is measured, protects the same, and claims no less."""
+        """Checks that everything it needs is measured, protects the same thing, and claims no less."""
         if not plan.parts:
             raise BlobError(f"a plan of {plan.statistic} is inconsistent: invalid plan. Make it again with ss.plan.")
         if tuple(part.statistic for part in plan.parts) != plan.statistic.needs(plan.privacy):
@@ -67,8 +67,8 @@ class FromSketches(Mechanism):
         names = " and ".join(str(part.statistic) for part in plan.parts)
         whose = "their" if plan.statistic.several else "its"
         return [
-            f"From {names}, as released, the {plan.statistic} and {whose} limits were computed. That looks at no data, "
-            "and costs no privacy."
+            f"The {plan.statistic} and {whose} limits were computed from the released {names}. That uses no data, so "
+            "it costs no privacy."
         ]
 
     def includes_noise(self, plan: Plan) -> bool:
@@ -79,7 +79,7 @@ class FromSketches(Mechanism):
         return plan.statistic.combined(noise, plan.privacy)
 
     def noise_decides_below(self, plan: Plan) -> float:
-        """The noise on the number of keys is left out, and mentioned beside it: many pairs may have few keys."""
+        """Noise on the number of keys is left out and mentioned separately: many pairs may have few keys."""
         return super().noise_decides_below(replace(plan, parts=tuple(part for part in plan.parts if not _counts(part))))
 
     def worst_error(self, plan: Plan) -> float:
@@ -89,7 +89,7 @@ class FromSketches(Mechanism):
         return combined(plan.statistic, plan.parts, worst)
 
     def error_in_words(self, plan: Plan) -> str:
-        """If the statistic is a number of keys, the noise is shown as it is."""
+        """If the statistic is a number of keys, the noise is shown as a number of keys."""
         return self._drowned(plan) or super().error_in_words(plan)
 
     def _drowned(self, plan: Plan) -> str:
@@ -118,7 +118,7 @@ class FromSketches(Mechanism):
 
 
 class FromExact(FromSketches, ExactMechanism):
-    """Computed from exact numbers with noise, which grows by the factor of each."""
+    """Computed from exact numbers with noise; the factor of each multiplies its noise."""
 
     name = "exact"
 
@@ -134,7 +134,7 @@ class FromExact(FromSketches, ExactMechanism):
 
 
 class FromBare(FromSketches):
-    """Computed from bare entries, unless it needs only keys, which have no bare mechanism."""
+    """Computed from bare entries, unless it needs only a number of keys, which has no bare mechanism."""
 
     name = "bare"
 
@@ -146,18 +146,18 @@ class FromBare(FromSketches):
         if not needs_promise(plan):
             return super().error_in_words(plan)
         statistic, error = plan.statistic, plan.error
-        # A sketch of entropy has an error of its own whatever the stream, so nothing has to be guaranteed of it.
+        # The error of an entropy sketch is the same for any stream, so it needs no promise about the stream.
         if any(part.statistic.relative and not part.relative for part in plan.parts):
             shown = relative_error(error) if statistic.relative else f"{error:.3g}"
-            return f"{shown} where every moment is equal to its floor: nothing is guaranteed about the stream"
+            return f"{shown} if every moment equals its floor: nothing is promised about the stream"
         if not statistic.relative:
             return absolute_error(plan)
         if plan.relative and error > 1.0:
             return NOTHING_USEFUL
         if statistic.several:
-            return f"{percent(error)} at most, where every moment is the least there can be"
+            return f"at most {percent(error)}, reached if every moment is the least possible"
         if all(isinstance(part.statistic, Shannon) for part in plan.parts if not mechanism_of(part).counter):
-            return f"{percent(error)} of any stream"
+            return f"{percent(error)} for any stream"
         return f"{percent(error)} at {statistic} = {plan.expected:,.6g}"
 
     def shared_by_neighbours(self, plan: Plan) -> tuple[int, int]:
@@ -187,19 +187,19 @@ def _counts_alone(plan: Plan) -> bool:
 
 
 def _on_keys(plan: Plan) -> str:
-    """The noise on the number of keys, which a long stream does not outweigh: its keys may be few."""
+    """The noise on the number of keys. A long stream does not outweigh it, because its keys may be few."""
     keys = list(filter(_counts, plan.parts))
     return f"± {amount(mechanism_of(keys[0]).noise_deviation(keys[0]))} on the number of keys" if keys else ""
 
 
 def _worst(plan: Plan) -> str:
-    """Words for the streams of this many pairs whose F_p is least: the number of pairs is for the worst."""
+    """Describes the worst case for this number of pairs: the streams with the least F_p."""
     orders = [part.statistic.p for part in plan.parts if isinstance(part.statistic, Moment)]
     if plan.privacy.unit == "key" or not orders:
-        return ""  # every key comes once; and the noise of entropy does not depend on the keys
+        return ""  # every key occurs once, or the noise (of entropy) does not depend on the keys
     if min(orders) > 1.0:
-        return ", even if each has a key of its own"
-    return ", even if all are of one key" if max(orders) <= 1.0 else ", whatever their keys"
+        return ", even if each has its own key"
+    return ", even if all have one key" if max(orders) <= 1.0 else ", whatever their keys"
 
 
 def _and(said: str, more: str) -> str:

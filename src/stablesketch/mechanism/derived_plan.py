@@ -1,12 +1,12 @@
 """Plans of statistics that are computed from others: what is measured, and how ε and δ are divided.
 
-Every part is planned for a share of ε and δ. To begin with the shares add up to ε and δ, which is private by basic
-composition. Their privacy loss distributions composed (privacy/charge.py) may come to less than ε; then all shares
-are raised by one factor, as long as the composed bound stays within (ε, δ). A part that needs no floor costs what it
-costs, and what it leaves is for the others.
+Every part is planned for a share of ε and δ. At first the shares add up to ε and δ, which is private by basic
+composition. Composing their privacy loss distributions (privacy/charge.py) may give less than ε. Then all shares are
+raised by one factor, as long as the composed bound stays within (ε, δ). A part that needs no floor has a fixed cost;
+what it leaves goes to the others.
 
-The noise of N gets half of ε where values vary: one value may outweigh the rest of the stream, and the error of N and
-that of F_p are then of one order. Where every pair counts 1 it gets a tenth.
+The noise of N gets half of ε if values vary, because one value may outweigh the rest of the stream, and then the errors
+of N and F_p are of the same order. If every pair counts 1, it gets a tenth.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ..privacy.together import composed
 from ..statistic import Shannon, Statistic, Total
 from ..wording import arg, subject
 
-_TOTAL_SHARE = {True: 0.5, False: 0.1}  # of ε, whether values vary
+_TOTAL_SHARE = {True: 0.5, False: 0.1}  # of ε, by whether values vary
 _TRIALS = 8
 _LONG = 2**40  # pairs
 _WORST_ERROR = 0.5
@@ -37,7 +37,7 @@ _AIM = 0.99
 
 
 def derived_plan(asked: Asked) -> Plan:
-    """The parts planned, and their price together."""
+    """The plans of all parts, and their combined price."""
     statistic, privacy = asked.statistic, asked.privacy
     needs = statistic.needs(privacy)
     for name, each in (("size", asked.sizes), ("entries_per_key", asked.each_per_key)):
@@ -46,7 +46,7 @@ def derived_plan(asked: Asked) -> Plan:
                 name,
                 each,
                 f"must have one number for each of the {len(needs)} parts of {statistic}",
-                "Pass one number for all, or one for each",
+                "Pass one number for all parts, or one for each",
             )
     shares = _shares(needs, privacy)
     parts = _first_parts(statistic, needs, shares, privacy, asked)
@@ -81,12 +81,12 @@ def derived_plan(asked: Asked) -> Plan:
 
 
 def _decided(part: Plan) -> Plan:
-    """The question of a measurement with its own numbers: by itself it is planned like that again."""
+    """The plan with its own numbers as its question, so that planning it by itself gives the same plan."""
     return replace(part, asked=replace(part.asked.like(part), measurement=Measurement()))
 
 
 def _shares(needs: Sequence[Statistic], privacy: Privacy) -> list[float]:
-    """The shares of ε: they add up to 1, or a little less, so that rounding cannot lead above it."""
+    """The shares of ε: they add up to 1 or slightly less, so that rounding cannot exceed it."""
     if len(needs) == 1:
         return [1.0]
     total = _TOTAL_SHARE[privacy.max_value > 1] if any(isinstance(each, Total) for each in needs) else 0.0
@@ -98,12 +98,12 @@ def _shares(needs: Sequence[Statistic], privacy: Privacy) -> list[float]:
 def _first_parts(
     statistic: Statistic, needs: Sequence[Statistic], shares: Sequence[float], privacy: Privacy, asked: Asked,
 ) -> list[Plan]:  # fmt: skip
-    """Plans every part for its share: by its size, its part of the memory, or the error it may have."""
+    """Plans every part for its share: by its size, its part of the memory, or the error allowed for it."""
     count = sum(not isinstance(each, Total) for each in needs)
     room = 1.0
     one_per_key = None if asked.each_per_key else asked.one_per_key
     parts: dict[int, Plan] = {}
-    # What the noise of N adds is known first, and leaves so much room for the others.
+    # The error from the noise of N is known first; the other parts get the rest of the error.
     for i in sorted(range(len(needs)), key=lambda i: not isinstance(needs[i], Total)):
         each = needs[i]
         own = _own(privacy, shares[i], count)
@@ -132,18 +132,18 @@ def _first_parts(
             usual = Measurement(statistic, count, usual=True)
             want = replace(base, error=statistic.default_error / statistic.factor(each), measurement=usual)
         else:
-            # What nobody asked for need not be reached: it only says how many entries there are.
+            # An error that the caller did not ask for need not be reached: it only decides the number of entries.
             want = replace(base, size=_usual_size(each, statistic, privacy))
         try:
             parts[i] = planned(want)
         except (PlanInfeasible, ArgumentError) as error:
-            # A part's advice about its own error, or its share of ε, does not help the caller, who asks for the whole.
+            # A part's advice about its own error or share of ε does not help the caller, who asks for the whole.
             if asked.error is not None and (isinstance(error, PlanInfeasible) or error.argument == "error"):
                 raise _out_of_reach(statistic, privacy, asked, f"the error of {each} alone is larger") from None
             if own is privacy or not isinstance(error, PlanInfeasible):
                 raise
             raise PlanInfeasible(
-                f"{statistic}: of ε = {privacy.epsilon:g} this part has {own.epsilon:.3g}, and {error.wording}"
+                f"{statistic}: this part gets {own.epsilon:.3g} of ε = {privacy.epsilon:g}, and {error.wording}"
             ) from None
         if isinstance(each, Total) and parts[i].relative:
             noise = statistic.factor(each) * parts[i].error / asked.error_or(statistic.default_error)
@@ -160,9 +160,9 @@ def _out_of_reach(statistic: Statistic, privacy: Privacy, asked: Asked, why: str
 
 
 def _usual_size(part: Statistic, statistic: Statistic, privacy: Privacy) -> int:
-    """The size for the usual error in a stream so long that noise does not matter.
+    """The size for the usual error in a stream long enough for noise not to matter.
 
-    Where finite precision leaves no room for that many entries, as many as it leaves room for, nearly.
+    If finite precision does not allow that many entries, roughly the largest number that it allows.
     """
     long = Privacy(privacy.epsilon, privacy.delta, pairs=_LONG, relation="replace")
     error = statistic.default_error / statistic.factor(part)
@@ -183,13 +183,13 @@ def _own(privacy: Privacy, share: float, count: int, factor: float = 1.0) -> Pri
 
 
 def _raised(parts: list[Plan], shares: Sequence[float], privacy: Privacy) -> list[Plan]:
-    """The parts, of the same sizes, with larger shares of ε, as near to (ε, δ) as a few trials come, and never beyond.
+    """The parts with the same sizes and larger shares of ε: as close to (ε, δ) as a few trials get, never beyond.
 
-    What is reached rises with the factor of all shares, so that it is bracketed: by the largest factor known to stay
-    within ε and the least known to pass it.
+    The composed ε increases with the common factor of all shares. So the factor is bracketed by the largest one known
+    to stay within ε and the smallest one known to exceed it.
     """
     if all(part.delta == 0.0 for part in parts):
-        return parts  # pure ones add up, nearly
+        return parts  # pure parts nearly add up
     reached = composed_epsilon(parts, privacy.relation, privacy.delta)
     good, bad = (1.0, reached), (math.inf, math.inf)
     for _ in range(_TRIALS):
@@ -208,19 +208,19 @@ def _raised(parts: list[Plan], shares: Sequence[float], privacy: Privacy) -> lis
 
 
 def _next_factor(good: tuple[float, float], bad: tuple[float, float], epsilon: float) -> float:
-    """Where ε would be reached, nearly: by proportion as long as nothing has passed it, then between the two."""
+    """The factor that nearly reaches ε: by proportion until one has exceeded it, then between the two."""
     (low, reached), (high, passed) = good, bad
     if math.isinf(high):
         return low * min(_AIM * epsilon / reached, 4.0)
     if math.isinf(passed):
         return math.sqrt(low * high)
-    # On a line through both in logarithms, kept off the ends so that the bracket shrinks.
+    # On a line through both in logarithms, kept away from the ends so that the bracket shrinks.
     share = math.log(_AIM * epsilon / reached) / math.log(passed / reached)
     return low * math.pow(high / low, min(max(share, 0.1), 0.9))
 
 
 def _with_shares(parts: Sequence[Plan], shares: Sequence[float], privacy: Privacy, factor: float) -> list[Plan] | None:
-    """The parts, of the same sizes, planned for shares this many times as large; None if one has no plan for that."""
+    """The parts with the same sizes, planned for shares larger by this factor; None if one has no such plan."""
     count = sum(not isinstance(part.statistic, Total) for part in parts)
     try:
         return [
@@ -234,34 +234,35 @@ def _with_shares(parts: Sequence[Plan], shares: Sequence[float], privacy: Privac
             )
             for part, share in zip(parts, shares, strict=True)
         ]  # fmt: skip
-    except PlanInfeasible:  # finite precision costs the more, the larger ε
+    except PlanInfeasible:  # finite precision costs more at a larger ε
         return None
 
 
 def combined(statistic: Statistic, parts: Sequence[Plan], errors: Iterable[float], *, exact: bool = False) -> float:
     """The error of a statistic whose parts have these errors; `exact`: as if every part were exact.
 
-    To first order: errors of independent parts, each grown by its factor, add up in squares. A part whose F_p nothing
-    is known of counts as if that were equal to its floor Λ; N is then at least as much, because no value is below 1.
+    To first order, the squared errors of independent parts add up, each error multiplied by its factor. If nothing is
+    known about the F_p of a part, it counts as equal to its floor Λ; N is then at least as large, because no value is
+    below 1.
     """
     own = {part.statistic: _unit(part, parts, exact=exact) * error for part, error in zip(parts, errors, strict=True)}
     return statistic.combined(own, parts[0].privacy)
 
 
 def _unit(part: Plan, parts: Sequence[Plan], *, exact: bool) -> float:
-    """The divisor that makes the error of a part relative, if it should be and is not; a sketch errs by the floor and
-    F_p both.
+    """The divisor that makes the error of a part relative, if it must be and is not. The error of a bare sketch is
+    relative to the floor and F_p together.
     """
     if part.relative or not part.statistic.relative:
         return 1.0
     if any(each.noise for each in parts):
-        return 0.0  # the noise comes on top, where nobody says what to expect
+        return 0.0  # without an expected value, the noise comes on top
     floor = max(1.0, *(each.floor for each in parts))
     return 1.0 / floor if exact or isinstance(part.statistic, Total) else 2.0 / max(part.floor, 1.0)
 
 
 def _expected(statistic: Statistic, parts: Sequence[Plan], privacy: Privacy) -> float:
-    """The value at which the error is predicted; 0 if nothing is known, or if there are several."""
+    """The value at which the error is predicted; 0 if nothing is known or the statistic has several values."""
     if statistic.several or not all(part.expected for part in parts):
         return 0.0
     found = {part.statistic: np.float64(part.expected) for part in parts}
@@ -269,7 +270,7 @@ def _expected(statistic: Statistic, parts: Sequence[Plan], privacy: Privacy) -> 
 
 
 def _expected_part(statistic: Statistic, part: Statistic, asked: Asked, privacy: Privacy) -> float | None:
-    """What is expected of a part if `expected` is that of the statistic, at the least N there can be."""
+    """The expected value of a part if the statistic is `expected`, at the least possible N."""
     if asked.expected is None:
         return None
     if statistic.several:
@@ -280,12 +281,12 @@ def _expected_part(statistic: Statistic, part: Statistic, asked: Asked, privacy:
 
 
 def composed_epsilon(parts: Sequence[Plan], relation: str, delta: float) -> float:
-    """The least ε, nearly, at which all parts together are (ε, delta)-private."""
+    """Roughly the least ε (never below it) at which all parts together are (ε, delta)-private."""
     return composed([charge_of(part) for part in parts], relation, delta).epsilon
 
 
 def together(parts: Sequence[Plan], epsilon: float, delta: float) -> Charge:
-    """The charge of all parts side by side; a part that is several itself, like exact entropy, adds each of them."""
+    """The charge of all parts together; a part with several charges, like exact entropy, adds each of them."""
     charges = [charge_of(part) for part in parts]
     each = tuple(one for charge in charges for one in charge.parts or (charge,))
     return Charge("all", epsilon=epsilon, delta=delta, parts=each)

@@ -1,4 +1,4 @@
-"""Statistics computed from others: the states of all parts side by side, released together, and one value computed."""
+"""Statistics computed from others: the states of all parts are kept together and released together."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _LENGTH = struct.Struct("<Q")
 class DerivedState(State):
     """One state for every part of the plan, all under one secret.
 
-    Parts use the secret for different purposes (order of the moment, entropy, registers), so that what they draw is
-    independent. They see the same pairs, and the first of them refuses invalid pairs before any has counted them.
+    Parts use the secret for different purposes (order of the moment, entropy, registers), so their random draws are
+    independent. They see the same pairs, and the first part refuses invalid pairs before any part has counted them.
     """
 
     def __init__(self, plan: Plan, secret: Secret | None, states: Sequence[MeasuringState] | None = None) -> None:
@@ -47,7 +47,7 @@ class DerivedState(State):
         self._each(lambda state: state.add(keys, values, threads, negative))
 
     def _each(self, change: Callable[[MeasuringState], None]) -> None:
-        """The same change of all parts. If the first refuses it, nothing has changed."""
+        """Makes the same change to all parts. If the first part refuses it, nothing has changed."""
         first, *others = self._states
         change(first)
         self.whole = False
@@ -93,10 +93,10 @@ class DerivedState(State):
             state.check(confidence)
 
     def release(self, terms: Terms) -> Release:
-        """All parts measured, and the statistic computed from them; a profile has a point for each order."""
+        """Measures all parts and computes the statistic from them; a profile has a point for each order."""
         plan, statistic, pairs, confidence = self._plan, self._plan.statistic, self.pairs, terms.confidence
         known = plan.known(pairs)
-        public = pairs if plan.privacy.relation == "replace" else 0  # nothing is computed from a private number
+        public = pairs if plan.privacy.relation == "replace" else 0  # never computes from a private number
         measured = (state.measure(confidence) for state in self._states)
         found = dict(zip((part.statistic for part in plan.parts), measured, strict=True))
 
@@ -129,8 +129,7 @@ def _computed(
 ) -> tuple[float, float, float]:
     """(value, low, high) of a statistic from its measurements, within its range given what is known.
 
-    From one measurement the limits are those of the measurement, put through the function, which is monotone. Several
-    are independent: `belief`.
+    With one measurement, the monotone function maps its limits. Several measurements are independent: see `belief`.
     """
     if len(found) == 1:
         ((part, measured),) = found.items()

@@ -1,4 +1,4 @@
-"""The common part of entropy with noise, from a sketch or from exact totals: privacy/noisy_entropy.py."""
+"""What entropy with noise has in common, from a sketch or from exact totals: privacy/noisy_entropy.py."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..privacy.noisy_entropy import EntropyNoise
 
 
 class Entropy(Mechanism):
-    """N H with noise, and N where it is private. How much noise that is depends on the length of the stream."""
+    """N H with noise, and N with noise if it is private. The amount of noise depends on the length of the stream."""
 
     by_length = True
 
@@ -40,12 +40,12 @@ def entropy_noise(plan: Plan) -> EntropyNoise:
 
 @lru_cache(maxsize=64)
 def noise_for(privacy: Privacy, size: int, buckets: int) -> EntropyNoise:
-    """The noise, computed once for all groups of a table: z takes a while."""
+    """The noise, computed once for all groups of a table: computing z takes a while."""
     return EntropyNoise(privacy, size, privacy.copies, buckets=buckets)
 
 
 def exact_entropy_deviation(privacy: Privacy) -> float:
-    """The deviation of the released H at the least possible N, to first order, where H is farthest from β."""
+    """The deviation of the released H, to first order, at the least possible N and with H farthest from β."""
     return noise_for(privacy, 0, 1).deviation(least_total(privacy))
 
 

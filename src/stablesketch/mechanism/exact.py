@@ -1,4 +1,4 @@
-"""The common part of exact mechanisms: discrete Laplace noise on a number that is known exactly."""
+"""What exact mechanisms have in common: discrete Laplace noise on a number that is known exactly."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class ExactMechanism(Mechanism):
 
 
 class ExactNumber(ExactMechanism):
-    """An integer with noise of scale D/ε: pure ε, whatever the number."""
+    """An integer with noise of scale D/ε: pure ε for any number."""
 
     pure = True
 
@@ -67,10 +67,10 @@ class ExactNumber(ExactMechanism):
 
 
 def noise_plan(asked: Asked, deviation: float, expected: float, *, step: float = 1.0, bytes: int = 0) -> Plan:
-    """`deviation` is that of the noise; the error is relative to `expected`, absolute where that is 0.
+    """`deviation` is that of the noise. The error is relative to `expected`, or absolute if that is 0.
 
     Raises:
-        PlanInfeasible: the noise alone exceeds the error that was asked for.
+        PlanInfeasible: the noise alone exceeds the requested error.
     """
     error = deviation / expected if expected > 0.0 else deviation
     aim = None if asked.free_error else asked.error

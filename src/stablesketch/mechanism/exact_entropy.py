@@ -1,4 +1,4 @@
-"""Shannon's entropy by the exact mechanism: noise on N where it is private, then on G = N H; H is their ratio."""
+"""Shannon's entropy by the exact mechanism: noise on N if it is private, then on G = N H; H is their ratio."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ExactEntropyState(HistogramState):
     """Totals by fingerprint. What is released, and why it is private: privacy/noisy_entropy.py."""
 
     def measure(self, confidence: float) -> Belief:
-        """H = β + (N (H - β) with noise)/(N with noise), N exactly where it is public."""
+        """H = β + (N (H - β) with noise)/(N with noise); N is exact if it is public."""
         noise = entropy_noise(self._plan)
         found = noise.measure_exact(self._totals.values(), noise_of(self.secret, self._plan.statistic))
         return measured_entropy(found, noise, confidence).within(*self._plan.range(self._pairs))
@@ -42,7 +42,7 @@ class ExactEntropy(Entropy, ExactMechanism):
         return isinstance(statistic, Shannon) and name == "exact"
 
     def plan(self, asked: Asked) -> Plan:
-        """For streams of any length; the error is that in a stream of as many pairs as are promised."""
+        """For streams of any length; the error is for a stream of the promised number of pairs."""
         privacy = asked.privacy
         error = exact_entropy_deviation(privacy)
         if asked.error is not None and error > asked.error:
@@ -62,8 +62,8 @@ class ExactEntropy(Entropy, ExactMechanism):
 
     def methods(self, plan: Plan) -> list[str]:
         count = (
-            "The total of all values was given discrete Laplace noise, drawn exactly, on integers; so was a bound on "
-            "how much one person can change what follows."
+            "The total of all values was given discrete Laplace noise, drawn exactly, on integers. So was a bound on "
+            "how much one person can change the next number."
         )
         return [
             "All keys were held in memory, as keyed fingerprints with their totals.",

@@ -1,8 +1,8 @@
 """Exact F_p and the exact number of distinct keys: the honest baseline.
 
-A number of the histogram of all keys is rounded to a public grid and given discrete Laplace noise (laplace_noise.py).
-What all exact mechanisms share is in exact.py, the histogram in histogram.py; exact entropy, whose noise depends on the
-length of the stream, is in exact_entropy.py.
+A number is computed from the histogram of all keys, rounded to a public grid and given discrete Laplace noise
+(laplace_noise.py). What all exact mechanisms share is in exact.py, and the histogram in histogram.py. The noise of
+exact entropy depends on the length of the stream: exact_entropy.py.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .moments import exact_deviation, exact_moment_error, expected_moment, least
 
 
 class NumberState(HistogramState):
-    """One number of the histogram is released; its mechanism says which."""
+    """Releases one number computed from the histogram; its mechanism says which."""
 
     def _scale(self) -> Fraction:
         return Fraction(self._way.distance(self._plan)) / Fraction(self._plan.privacy.epsilon)
@@ -48,13 +48,13 @@ class NumberState(HistogramState):
 
 
 class OfHistogram(ExactNumber):
-    """A number of the histogram of all keys."""
+    """A number computed from the histogram of all keys."""
 
     state = NumberState
 
     @abstractmethod
     def units(self, plan: Plan, totals: Collection[int]) -> int:
-        """The number, in units of the public grid, of keys that have these totals."""
+        """The number for keys with these totals, in units of the public grid."""
 
     def statistic_of(self, plan: Plan, found: Belief, scale: Fraction) -> Belief:
         """The statistic, if it is not the noisy number itself, given the scale of the noise."""
@@ -70,9 +70,9 @@ class ExactMoment(OfHistogram):
     def plan(self, asked: Asked) -> Plan:
         """Exact F_p, or its norm for an order above 1, on a grid plus discrete Laplace noise: pure ε-DP.
 
-        The grid is a thousandth of the noise or of the sensitivity, c M^p or c M, whichever is less: rounding to it
-        adds up to a step to the sensitivity, so less than a thousandth to the noise. Where several groups change, each
-        is rounded, and the grid is finer by as much.
+        The grid is a thousandth of the noise or of the sensitivity (c M^p or c M), whichever is less. Rounding to it
+        adds at most one step to the sensitivity, so less than a thousandth to the noise. If one person can change
+        several groups, each of them is rounded, and the grid is finer by their number.
         """
         statistic, privacy, guess = asked.statistic, asked.privacy, expected_moment(asked)
         deviation = exact_deviation(statistic.p, privacy)
@@ -119,12 +119,12 @@ class ExactCount(CountsKeys, OfHistogram):
         return isinstance(statistic, Distinct) and name == "exact"
 
     def plan(self, asked: Asked) -> Plan:
-        """Noise of scale c/ε on their number."""
+        """Noise of scale c/ε on the number of keys."""
         deviation = math.sqrt(2.0) * asked.privacy.pairs_per_person / asked.privacy.epsilon
         return noise_plan(asked, deviation, asked.expected or 0.0)
 
     def distance(self, plan: Plan) -> int:
-        """c pairs can add or remove at most c keys, whatever the relation."""
+        """c pairs can add or remove at most c keys, under either relation."""
         return plan.privacy.pairs_per_person
 
     def units(self, plan: Plan, totals: Collection[int]) -> int:
@@ -132,5 +132,5 @@ class ExactCount(CountsKeys, OfHistogram):
 
 
 def norm_in_words(p: float) -> str:
-    """The name of what is measured: F_p, or above order 1 the norm of the totals."""
+    """The name of what is measured: F_p, or for orders above 1 the norm of the totals."""
     return f"F_{p:g}^(1/{p:g})" if p > 1.0 else f"F_{p:g}"

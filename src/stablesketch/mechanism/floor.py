@@ -1,9 +1,9 @@
-"""The mathematics of bare plans: how much sensitivity an (ε, δ) allows, the floor that gives it, and the error that is
-left.
+"""The mathematics of bare plans: how much sensitivity (ε, δ) allows, the floor that achieves it, and the remaining
+error.
 
-With ρ the sensitivity and V the variance of one entry about ln F_p, an estimate has relative error
-sqrt(V/size) (1 + Λ/F_p); the floor Λ buys privacy with error. As a guide (never a guarantee) the release is as
-private as a Gaussian one with μ = ln ρ · sqrt(size/V); what is reported comes from the certified curve.
+Let ρ be the sensitivity and V the variance of one entry about ln F_p. An estimate has the relative error
+sqrt(V/size) (1 + Λ/F_p); the floor Λ buys privacy with error. As a guide, never a guarantee, the release is as private
+as a Gaussian one with μ = ln ρ · sqrt(size/V). What is reported comes from the certified curve.
 """
 
 from __future__ import annotations
@@ -66,14 +66,15 @@ def largest_log_rho(p: float, size: int, epsilon: float, delta: float) -> float:
 
 
 def floor_for(p: float, privacy: Privacy, log_rho: float, *, within: float = 1e-6) -> float:
-    """The least floor Λ (`within` this part of it, rounded up) with sensitivity at most ρ; 0 if none is needed.
+    """The least floor Λ (to a relative accuracy of `within`, rounded up) with sensitivity at most ρ; 0 if none is
+    needed.
 
     Raises:
-        PlanInfeasible: it would be beyond every stream there can be.
+        PlanInfeasible: the floor would exceed any possible stream.
     """
     if log_sensitivity(p, privacy, 0.0) <= log_rho:
         return 0.0
-    # ρ <= 1 + c M^p/Λ whatever the stream (privacy/neighbours.py), so this floor is enough.
+    # ρ <= 1 + c M^p/Λ for any stream (privacy/neighbours.py), so this floor is enough.
     change = privacy.pairs_per_person * math.pow(privacy.max_value, p)
     excess = math.expm1(log_rho)
     if change * 1.01 > excess * MOST_FLOOR:

@@ -1,7 +1,7 @@
 """Every key's total in memory: what exact mechanisms hold.
 
-Keys are held as fingerprints under the secret, so the state is not a list of keys; but with the secret it is a
-histogram of people's keys at rest, which is what the sketch avoids.
+Keys are held as fingerprints under the secret, so the state is not a list of keys. But with the secret it is a stored
+histogram of people's keys, which is what a sketch avoids.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class HistogramState(CountingState):
         self._totals: dict[int, int] = {}
 
     def add(self, keys: object, values: object, threads: int | None, negative: bool) -> None:
-        checked_threads(threads)  # one is enough here, but a wrong argument is wrong whatever the mechanism
+        checked_threads(threads)  # one thread is enough here, but a wrong argument is an error all the same
         column = self._fingerprinter.column(keys)
         weights = value_column(values, len(column), highest=self._plan.privacy.max_value)
         sign = -1 if negative else 1
@@ -133,7 +133,7 @@ def _decode(blob: bytes) -> tuple[bytes, int, dict[int, int]]:
 
 
 def _group(keys: np.ndarray, weights: np.ndarray) -> list[tuple[int, int]]:
-    """The exact sum of the weights of each distinct key; in halves, so that 64 bits suffice."""
+    """The exact sum of the weights of each distinct key, computed in halves so that 64 bits suffice."""
     if not len(keys):
         return []
     order = np.argsort(keys, kind="stable")

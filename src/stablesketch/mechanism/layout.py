@@ -1,13 +1,13 @@
-"""The layout of entries: all for every key, or in buckets of which each key has one.
+"""The layout of entries: all for every key, or in buckets, with one bucket for each key.
 
-A key touches the g entries of its bucket, of g B in all. With ξ of g entries, of relative variance v, the sum of the
-estimates of all buckets has
+A key touches the g entries of its bucket, out of g B in all. Let ξ come from g entries and have relative variance v.
+The sum of the estimates of all buckets has the relative variance
 
     v (1/B + S (1 - 1/B)),      S = Σ f^{2p}/F_p²,
 
-one over B where no key dominates (S is one over the number of keys, if all are alike), and v if one key holds
-everything: then only its own g entries count. Plans tell both. What it costs in noise: privacy/noisy_estimate.py, for
-g entries and for as many buckets as one person can change; docs/math-buckets.md.
+which is about v/B if no key dominates (S is one over the number of keys, if all are alike), and v if one key holds
+everything: then only its own g entries count. Plans show both. Its cost in noise: privacy/noisy_estimate.py, for g
+entries and for as many buckets as one person can change; docs/math-buckets.md.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from ..privacy import Privacy
 from ..wording import arg
 
 LARGEST_FLAT = 512
-"""Up to so many entries every key touches all of them: the error is then the same for every stream."""
+"""Up to this many entries, every key touches all of them: the error is then the same for every stream."""
 
 FEW_PER_KEY = 16
-"""What a key touches where an error is asked for: fewer entries take several times the noise."""
+"""The entries that a key touches if an error is requested: fewer would need several times the noise."""
 
 USUAL_ENTRIES = 20_000
-"""In all, where nothing is asked for: more hardly show beside the noise, and beside what heavy keys err by."""
+"""Entries in all, if nothing is requested: more hardly help, given the noise and the error from heavy keys."""
 
 TYPICAL_MOMENT = 2.0**20
-"""F_p for the bytes of an entry, where nobody expects another."""
+"""The F_p that decides the bytes of an entry, if no value is expected."""
 
 
 @dataclass(frozen=True)
@@ -48,13 +48,13 @@ class Layout:
 
     @property
     def norm_share(self) -> float:
-        """Of where the sum of the estimates is cut, where their norm is, a power of two of at most 1/√B: so that the
-        norm is cut wherever the sum is (docs/math-buckets.md, "What computing costs")."""
+        """The cap of the norm of the estimates divided by the cap of their sum: a power of two of at most 1/√B, so that
+        the norm is cut whenever the sum is (docs/math-buckets.md, "What computing costs")."""
         return 2.0 ** -math.ceil(0.5 * math.log2(self.buckets))
 
     def changed(self, privacy: Privacy) -> int:
-        """The most estimates that one person can change: a pair that is added changes one, a replaced pair the bucket
-        it leaves and the one it enters. Without buckets it is one in every group of a table.
+        """The largest number of estimates that one person can change. An added pair changes one bucket; a replaced pair
+        changes the bucket it leaves and the one it enters. Without buckets, it is one in every group of a table.
         """
         if self.buckets == 1:
             return privacy.copies
@@ -63,13 +63,13 @@ class Layout:
 
 
 def _dividing(size: int, usual: int) -> int:
-    """As many entries per key as usual, or the next more, up to twice as many, that divide the size; else as usual."""
+    """The least number of entries per key, from `usual` to twice that, that divides the size; otherwise `usual`."""
     return next((each for each in range(usual, 2 * usual + 1, 2) if size % each == 0), usual)
 
 
 def laid_out(size: int, per_key: int | None, usual: int) -> Layout:
-    """A layout of this many entries with this many per key, checked; by default all of them, or `usual` if that is too
-    many.
+    """A layout of this many entries with this many per key, checked. By default a key touches all of them, or `usual`
+    if they are too many.
     """
     if per_key is None:
         per_key = size if size <= LARGEST_SIZE else _dividing(size, usual)
@@ -92,11 +92,11 @@ def laid_out(size: int, per_key: int | None, usual: int) -> Layout:
 
 
 def in_one_bucket(plan: Plan, one: float) -> float:
-    """`plan.error` if one key holds everything. With v = `one`² the variance from the entries of one bucket, it is
-    v (1 - 1/B) more than in B buckets."""
+    """`plan.error` if one key holds everything. If v = `one`² is the variance from the entries of one bucket, the
+    variance is v (1 - 1/B) more than in B buckets."""
     return plan.error if plan.buckets == 1 else math.hypot(plan.error, one * math.sqrt(1.0 - 1.0 / plan.buckets))
 
 
 def layout_of(plan: Plan) -> Layout:
-    """How the entries of a plan are laid out."""
+    """The layout of a plan's entries."""
     return Layout(plan.entries_per_key, plan.buckets)

@@ -1,14 +1,14 @@
-"""Entropy from what was released of it: a value, limits, and what to believe (privacy/noisy_entropy.py).
+"""Entropy from what was released about it: a value, limits, and a belief (privacy/noisy_entropy.py).
 
-Released are N + Z_N and N (H + ζ - β') + Z_G, β' public, with three independent errors of known law. So H is believed
-to be β' + (mass - Z_G)/(N - Z_N) - ζ, over the three laws; ζ = 0 from exact totals.
+The release has N + Z_N and N (H + ζ - β') + Z_G, with a public β' and three independent errors of known law. So H is
+believed to be β' + (mass - Z_G)/(N - Z_N) - ζ, over the three laws; ζ = 0 for exact totals.
 
-**From buckets** the third error is Σ (N_b/N) ζ_b, of deviation sqrt(v) ‖N‖/N, v being the variance of one ζ. ‖N‖ was
-released with noise. Its law depends on how the N_b are spread: normal if there are many alike, that of one ζ if one
-holds everything. It is taken to be what it is if one bucket holds a share a of N and the others share the rest evenly,
-a² + (1 - a)²/(B - 1) = (‖N‖/N)²: a ζ and a normal error. That is right at both ends. With several heavy buckets it is
-a little more skewed than the truth, which costs the limits less than 1% of their confidence.
-The noise of ‖N‖ is left out: it moves the deviation of the sketch by a sixth of the noise of G, or less.
+**With buckets** the third error is Σ (N_b/N) ζ_b. Its deviation is sqrt(v) ‖N‖/N, where v is the variance of one ζ; ‖N‖
+was released with noise. Its law depends on how the N_b are spread: normal if there are many alike, that of one ζ if one
+holds everything. We use the law for one bucket that holds a share a of N while the others share the rest evenly, with
+a² + (1 - a)²/(B - 1) = (‖N‖/N)²: a ζ and a normal error. This is correct at both ends. With several heavy buckets it is
+slightly more skewed than the truth, which costs the limits less than 1% of their confidence.
+The noise of ‖N‖ is left out: it changes the deviation of the sketch by at most a sixth of the noise of G.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from .laplace_noise import laplace_belief
 
 
 def measured_entropy(found: NoisyMass, noise: EntropyNoise, confidence: float) -> Belief:
-    """H = β + mass/N within [0, ln T]: a total of T has no more entropy. Without a mass that is all there is to say.
+    """H = β + mass/N within [0, ln T], because a total of T has no more entropy. Without a mass, nothing else is known.
 
-    The limits hold H with the probability they say where N is well above its own noise, and about as often in shorter
+    The limits contain H with their stated probability if N is well above its own noise, and about as often in shorter
     streams.
     """
     most = math.log(max(found.bound, 1))
@@ -38,11 +38,11 @@ def measured_entropy(found: NoisyMass, noise: EntropyNoise, confidence: float) -
     if found.mass is None:
         return Belief(0.5 * most, 0.0, most, lambda probability: most * np.asarray(probability), total)
     centre, step = float(found.centre), float(found.step)
-    # Beside a sketch the rounding is nothing; beside little noise alone it is not.
+    # Rounding is negligible compared with the error of a sketch, but not compared with little noise alone.
     mass = laplace_belief(found.nats, float(noise.mass_scale) * step, 0.0 if noise.size else 0.5 * step)
 
     def entropy(at: tuple[Array, ...]) -> Array:
-        """As far as it is believed that there is nothing, it has no entropy."""
+        """Where the believed total is 0 or less, the entropy is 0."""
         return np.where(at[1] < 0.5, 0.0, centre + at[0] / np.maximum(at[1], 1.0))
 
     if total is None:
@@ -62,9 +62,9 @@ def measured_entropy(found: NoisyMass, noise: EntropyNoise, confidence: float) -
 
 
 def _weights(found: NoisyMass, noise: EntropyNoise) -> tuple[float, float]:
-    """a, and the root of what is left of (‖N‖/N)²: with which weights one ζ, and a normal error of its variance, count.
+    """The weights of one ζ and of a normal error with its variance: a, and the root of the rest of (‖N‖/N)².
 
-    ‖N‖² is at least N²/B, and N where all pairs have keys of their own: both together if the hash does what it should.
+    ‖N‖² is at least N²/B, and at least N if every pair has its own key: both together if the hash behaves as it should.
     """
     if found.norm is None:
         return float(noise.size > 0), 0.0

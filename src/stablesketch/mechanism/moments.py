@@ -9,26 +9,25 @@ from ..privacy import Privacy
 
 
 def exact_deviation(p: float, privacy: Privacy) -> float:
-    """The standard deviation of the noise of the exact mechanism: sqrt(2) c M^p/ε on F_p up to order 1, and above it
-    sqrt(2) c M/ε on the norm F_p^{1/p}."""
+    """The standard deviation of the noise of the exact mechanism: sqrt(2) c M^p/ε on F_p up to order 1, and
+    sqrt(2) c M/ε on the norm F_p^{1/p} above it."""
     return math.sqrt(2.0) * privacy.pairs_per_person * math.pow(privacy.max_value, min(p, 1.0)) / privacy.epsilon
 
 
 def exact_moment_error(p: float, privacy: Privacy, expected: float) -> float:
-    """The relative error of the exact mechanism where F_p is so large; that of its noise itself where nothing is
-    expected."""
+    """The relative error of the exact mechanism at this F_p; the deviation of its noise if no value is expected."""
     deviation = exact_deviation(p, privacy)
     return max(p, 1.0) * deviation / math.pow(expected, 1.0 / max(p, 1.0)) if expected else deviation
 
 
 def expected_moment(asked: Asked) -> float:
-    """F_p for the predicted error: what is expected, or the least there can be."""
+    """F_p for the predicted error: the expected value, or the least possible."""
     return least_moment(asked.statistic.p, asked.privacy) if asked.expected is None else asked.expected
 
 
 def least_moment(p: float, privacy: Privacy) -> float:
-    """The least that n pairs of value 1 or more can have is n^p, where all are of one key; above order 1 it is n, where
-    none are."""
-    if privacy.unit == "key":  # every key comes once
+    """The least F_p of n pairs of value 1 or more: n^p, if all have the same key; above order 1 it is n, if all keys
+    differ."""
+    if privacy.unit == "key":  # every key occurs once
         return float(privacy.pairs)
     return math.pow(max(privacy.pairs, privacy.total), min(p, 1.0))

@@ -1,4 +1,4 @@
-"""What F_p below order 1 and norms above have in common: an estimate from entries, discrete Laplace noise on a grid."""
+"""What F_p below order 1 and norms above it share: an estimate from entries, with discrete Laplace noise on a grid."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _LEAST_EPSILON = 1e-9
 
 
 class NoisyState(SketchState):
-    """Nothing is promised of the stream, and nothing of it is looked at before the release but its counters."""
+    """Needs no promise about the stream, and looks only at its counters before the release."""
 
     def check(self, confidence: float) -> None:
         check_promise(self._plan, self.pairs, self.total)
         check_noise(self._scale(), Fraction(self._plan.step))
 
     def _scale(self) -> Fraction:
-        """Of the noise, in units of the grid."""
+        """The scale of the noise, in units of the grid."""
         return Fraction(self._plan.noise) / Fraction(self._plan.step)
 
     def _published(self, estimate: float) -> float:
@@ -41,8 +41,8 @@ class NoisyState(SketchState):
         return self._noisy(min(estimate, plan.cap), plan.noise, plan.step, plan.statistic)
 
     def _noisy(self, cut: float, scale: float, step: float, what: object) -> float:
-        """h (K + J): K = floor(min(X, X_max)/h + 1/2) for the estimate X, J discrete Laplace noise of scale b/h. Why it
-        is private: docs/math-noisy-estimate.md.
+        """h (K + J), with K = floor(min(X, X_max)/h + 1/2) for the estimate X and discrete Laplace noise J of scale
+        b/h. Why it is private: docs/math-noisy-estimate.md.
         """
         grid = Fraction(step)
         units = math.floor(Fraction(cut) / grid + Fraction(1, 2))
@@ -51,18 +51,18 @@ class NoisyState(SketchState):
 
 
 def believed(released: float, noise: float, law: NoisyLaw, confidence: float) -> Belief:
-    """What was released, with limits and with what is to be believed of X, by the law of X ξ + noise."""
+    """The released value, with its limits and the belief about X, from the law of X ξ + noise."""
     limits = law.limits(released, noise, confidence)
     return Belief(released, *limits, lambda probability: law.quantiles(released, noise, probability))
 
 
 class NoisySketch(Mechanism):
-    """X ξ + noise, ξ independent of the stream."""
+    """X ξ + noise, where ξ is independent of the stream."""
 
     estimate: str
-    """By what name the law of ξ is known to the ledger."""
+    """The name of the law of ξ in the ledger."""
     law: str
-    """Of the weights, in words."""
+    """The law of the weights, in words."""
 
     def plan(self, asked: Asked) -> Plan:
         return noisy_plan(asked)
@@ -73,7 +73,7 @@ class NoisySketch(Mechanism):
             raise self.odd_noise(plan)
 
     def cost(self, plan: Plan) -> Charge:
-        """Δ and what computing costs are found anew."""
+        """Computes Δ and the cost of finite precision again."""
         released = released_by(plan)
         gap, added = 0.5 * released.precision.failures, released.precision.shift(released.noise)
         return Charge(
@@ -84,16 +84,16 @@ class NoisySketch(Mechanism):
     def methods(self, plan: Plan) -> list[str]:
         places, whose, spread = "", "all keys", []
         if plan.buckets > 1:
-            places = f", in {plan.buckets:,} buckets, of which a secret hash gave each key one"
+            places = f" in {plan.buckets:,} buckets; a secret hash gave each key one bucket"
             whose = "the keys of its bucket"
             spread = [
-                "How evenly the buckets are filled was given discrete Laplace noise too, for a 32nd of the budget: "
-                "the interval depends on it."
+                "The interval depends on how evenly the buckets are filled. That number was given discrete Laplace "
+                "noise too, for a 32nd of the budget."
             ]
         return [
-            f"The stream was folded into {plan.size:,} numbers{places}: each a sum of the totals of {whose} with "
-            f"secret random weights of the {self.law} stable law of order {plan.statistic.p:g}. {self.measured(plan)} "
-            "was estimated from them. No key was stored.",
+            f"The stream was folded into {plan.size:,} numbers{places}. Each is a sum of the totals of {whose} with "
+            f"secret random weights of the {self.law} stable law of order {plan.statistic.p:g}. "
+            f"{self.measured(plan)} was estimated from them. No key was stored.",
             "Noise was drawn exactly, on a public grid, from the discrete Laplace law of scale "
             f"{amount(plan.noise)}, and added to the estimate.",
             *spread,
@@ -103,9 +103,10 @@ class NoisySketch(Mechanism):
         return why_private("an", "value times a random factor")
 
     def claimed_curve(self, plan: Plan, share: float = 1.0) -> Callable[[float], float]:
-        """Certified (privacy/noisy_estimate.py), from the noise that the plan has.
+        """Certified (privacy/noisy_estimate.py), from the noise of the plan.
 
-        Where ε is below what finite precision shifts, δ at a larger ε serves: P - e^ε Q <= (P - e^x Q) + (e^x - e^ε) Q.
+        If ε is below the shift from finite precision, δ at a larger ε bounds it: P - e^ε Q <= (P - e^x Q) + (e^x - e^ε)
+        Q.
         """
         released = released_by(plan)
         estimate = measure_of(plan.statistic.p).estimate(released.entries, released.copies)
@@ -120,10 +121,10 @@ class NoisySketch(Mechanism):
         return delta
 
     def shared_by_neighbours(self, plan: Plan) -> tuple[int, int]:
-        """As many pairs as make the difference show best: (F - F')/deviation. Nothing is promised.
+        """The number of pairs that makes the difference (F - F')/deviation most visible. Nothing is promised.
 
-        None, where pairs are added or removed. A replaced pair changes F by less if there is little it can be added to.
-        Above order 1 it is the norm that has noise, and differs most where all pairs are of one key.
+        It is 0 if pairs are added or removed. A replaced pair changes F by less if there is little to add it to. Above
+        order 1 the noise is on the norm, which differs most if all pairs have one key.
         """
         p, privacy = plan.statistic.p, plan.privacy
         count, most = privacy.pairs_per_person, privacy.max_value
@@ -149,6 +150,6 @@ def why_private(which: str, estimate: str) -> str:
     """docs/math-noisy-estimate.md in a sentence."""
     return (
         f"This is private for any stream, short or long: {which} estimate is the true {estimate} whose law is the same "
-        "for every stream, so one person moves it little, and the noise hides how much. What finite precision costs is "
-        "part of δ."
+        "for every stream, so one person moves it little, and the noise hides how much. The cost of finite precision "
+        "is part of δ."
     )

@@ -1,11 +1,11 @@
 """What a sketch with noise measures, by its order: F_p itself below 1, the norm F_p^{1/p} above.
 
-Either is an estimate X ξ, ξ independent of the stream, plus Laplace noise; they differ in the law of ξ, in how much a
-neighbour can change X, and in what computing costs. Everything here is a function of public numbers.
+Each is an estimate X ξ plus Laplace noise, where ξ is independent of the stream. They differ in the law of ξ, in how
+much a neighbour can change X, and in the cost of finite precision. Everything here is a function of public numbers.
 
-In buckets X_hat is the sum of their estimates, X_b ξ_b. Its interval needs ‖X_hat‖_2, which moves by no more than X_hat
-does and is released beside it: noise b_T on the one and b_2 on the other are as private as b alone, 1/b = 1/b_T + 1/b_2
-(docs/math-buckets.md). The second needs little, and has a 32nd of the budget.
+With buckets, X_hat is the sum of their estimates, X_b ξ_b. Its interval needs ‖X_hat‖_2, which changes by no more than
+X_hat and is released with it: noise b_T on one and b_2 on the other are as private as b alone, 1/b = 1/b_T + 1/b_2
+(docs/math-buckets.md). The second needs little, and gets a 32nd of the budget.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from ..wording import arg
 from .layout import Layout, layout_of
 
 _TOO_MANY = 1 << 31
-_ENOUGH = 2e3  # times what failures take, for plans of many parts too
-_LEAST_KEYS = 2**32  # a plan for fewer would be for streams that there are
+_ENOUGH = 2e3  # times the δ that failures take, for plans of many parts too
+_LEAST_KEYS = 2**32  # real streams might have more keys than a smaller limit
 _GRID = 2.0**-10  # the step of the grid is at most this part of the noise, and of the noise times ε
-_ROOM = 16.0  # an estimate is cut no lower than at so many times what is expected
-# Of δ, what failures of computing may take. Between orders 1 and 2 errors are the smaller the more may fail, and at an
-# eighth the noise is nearly the least.
+_ROOM = 16.0  # an estimate is never cut below this many times the expected value
+# The part of δ that failures of the computation may take. Between orders 1 and 2, errors are smaller the more may fail;
+# at an eighth the noise is close to its least.
 _SHARE_BELOW_TWO, _SHARE_OF_TWO = 1.0 / 8.0, 2.0**-9
-_SPREAD_SHARE = 2.0**-5  # of the budget, what ‖X_hat‖_2 has: b/b_2
-_SPREAD_STEP = 16.0  # the grid of ‖X_hat‖_2, in steps of that of X_hat: b_2 is 31 b_T, so it is finer
+_SPREAD_SHARE = 2.0**-5  # the part of the budget for ‖X_hat‖_2: b/b_2
+_SPREAD_STEP = 16.0  # the grid of ‖X_hat‖_2, in steps of that of X_hat; relative to its noise (31 b_T) it is finer
 
 
 @dataclass(frozen=True)
@@ -52,28 +52,28 @@ class Noise:
 
 
 class Measure(Protocol):
-    """One of the two."""
+    """F_p or the norm."""
 
     def change(self, privacy: Privacy) -> float:
-        """Δ: by how much neighbours can differ in what is measured, whatever the relation; rounded up."""
+        """Δ: how much what is measured can differ between neighbours, under either relation; rounded up."""
 
     def of_moment(self, moment: float) -> float:
-        """What is measured where F_p is this."""
+        """What is measured if F_p has this value."""
 
     def relative_error(self, size: int) -> float:
-        """Of F_p from so many entries, all of which every key touches; without noise."""
+        """The relative error of F_p from this many entries, without noise, if every key touches all of them."""
 
     def size_for(self, error: float) -> int:
         """The fewest entries with at most this relative error of F_p, without noise."""
 
     def cap(self, layout: Layout, privacy: Privacy, expected: float) -> float:
-        """Where an estimate is cut, in units of Δ: at the usual place, or with room for what is expected of F_p."""
+        """Where an estimate is cut, in units of Δ: at the usual place, or with room for the expected F_p."""
 
     def precision(self, layout: Layout, privacy: Privacy, grid: float, cap: float) -> Precision:
-        """What computing costs with this grid, in units of the noise on X_hat, and this cap."""
+        """The cost of finite precision with this grid (in units of the noise on X_hat) and this cap."""
 
     def estimate(self, size: int, copies: int) -> NoisyXi:
-        """The law of the largest of so many ξ, for the certified noise."""
+        """The law of the largest of this many ξ, for the certified noise."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class _Power:
         )
 
     def _change(self, privacy: Privacy) -> float:
-        """Δ to within a rounding, which does not matter to what computing costs."""
+        """Δ up to rounding, which does not matter for the cost of finite precision."""
         return privacy.pairs_per_person * math.pow(privacy.max_value, self.p)
 
     def estimate(self, size: int, copies: int) -> NoisyEstimate:
@@ -139,7 +139,7 @@ class _Norm:
         try:
             return norm_size_for(self.p, error)
         except ArgumentError:
-            return _TOO_MANY  # near order 1 an error of a Hill number asks for millions
+            return _TOO_MANY  # near order 1, a Hill number would need millions
 
     def cap(self, layout: Layout, privacy: Privacy, expected: float) -> float:
         usual = usual_norm_cap(self.p, layout.size, self._failure(privacy), privacy.copies)
@@ -153,7 +153,7 @@ class _Norm:
         return replace(found, outputs=privacy.copies)
 
     def _failure(self, privacy: Privacy) -> float:
-        """π of one output, of which 2π is charged, without what grows with the number of keys."""
+        """π of one output (2π is charged), without the part that grows with the number of keys."""
         if self.p == 2.0:
             return min(1e-13, 0.5 * _SHARE_OF_TWO * privacy.delta / privacy.copies)
         return 0.5 * _SHARE_BELOW_TWO * privacy.delta / privacy.copies
@@ -163,19 +163,19 @@ class _Norm:
 
 
 def most_keys_of(p: float, size: int, privacy: Privacy) -> float:
-    """The most keys for which a norm is as private as planned: a public limit of the streams it is for."""
+    """The largest number of keys for which a norm is as private as planned: a public limit on its streams."""
     return most_keys(p, size, privacy.delta, privacy.copies)
 
 
 def measure_of(p: float) -> Measure:
-    """Of an order from 0.05 to 2 other than 1, where a counter is enough."""
+    """The measure of an order from 0.05 to 2, except 1, where a counter is enough."""
     return _Power(p) if p < 1.0 else _Norm(p)
 
 
 def noise_of_plan(p: float, layout: Layout, privacy: Privacy, expected: float) -> Noise:
-    """The least noise, certified, with which an estimate from these entries is as private as asked."""
+    """The least certified noise with which an estimate from these entries is as private as requested."""
     measure, copies = measure_of(p), layout.changed(privacy)
-    grid = _GRID * min(1.0, privacy.epsilon) / privacy.copies  # every group that changes is rounded by itself
+    grid = _GRID * min(1.0, privacy.epsilon) / privacy.copies  # every group that changes is rounded separately
     if p > 1.0 and most_keys_of(p, layout.size, privacy) < _LEAST_KEYS:
         raise PlanInfeasible(
             f"δ = {privacy.delta:g} covers fewer than {_LEAST_KEYS:,} keys in {layout.size:,} entries "
@@ -203,19 +203,19 @@ def _ratio(p: float, size: int, epsilon: float, delta: float, copies: int, preci
 
 
 def _share_of_sum(layout: Layout) -> float:
-    """b/b_T: what the sum has of the budget."""
+    """b/b_T: the part of the budget for the sum."""
     return 1.0 if layout.buckets == 1 else 1.0 - _SPREAD_SHARE
 
 
 def spread_noise(plan: Plan) -> tuple[float, float, float]:
-    """b_2, the step of the grid of ‖X_hat‖_2 and where it is cut: for plans with buckets."""
+    """b_2, the step of the grid of ‖X_hat‖_2, and its cap, for plans with buckets."""
     scale = plan.noise * (1.0 - _SPREAD_SHARE) / _SPREAD_SHARE
     return scale, plan.step * _SPREAD_STEP, plan.cap * layout_of(plan).norm_share
 
 
 @dataclass(frozen=True)
 class Released:
-    """What the privacy of a release depends on: b in units of Δ, of all that is released together."""
+    """What the privacy of a release depends on: b in units of Δ, for everything that is released together."""
 
     entries: int
     copies: int
@@ -229,7 +229,7 @@ def entries_error(p: float, layout: Layout) -> float:
 
 
 def released_by(plan: Plan) -> Released:
-    """By a plan of a moment, found anew from its noise, grid and cap, whatever it claims."""
+    """What a plan of a moment releases, computed from its noise, grid and cap, not from what it claims."""
     measure, layout, privacy = measure_of(plan.statistic.p), layout_of(plan), plan.privacy
     change = measure.change(privacy)
     # The grid of ‖X_hat‖_2 is finer, in units of its noise.

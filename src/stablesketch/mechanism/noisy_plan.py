@@ -1,10 +1,10 @@
 """Plans of moments: entries for the error, noise for the privacy.
 
-An estimate from r entries is X ξ, X = F_p below order 1 and the norm F_p^{1/p} above, ξ independent of the stream. It
-gets Laplace noise of scale b, which is certified for every stream (privacy/noisy_estimate.py): nothing is promised of
-it, and no (ε, δ) is out of reach. The error of F_p is sqrt(v + 2 k² b²/X²), v that of the sketch alone, k = 1 or p: the
-first part is relative and decides the size, the second is that of the noise. In buckets (layout.py) v is that of a
-stream in which no key dominates.
+An estimate from r entries is X ξ, where X = F_p below order 1 and the norm F_p^{1/p} above, and ξ is independent of the
+stream. It gets Laplace noise of scale b, which is certified for every stream (privacy/noisy_estimate.py). So it needs
+no promise about the stream, and no (ε, δ) is out of reach. The error of F_p is sqrt(v + 2 k² b²/X²), where v is the
+relative variance of the sketch alone and k = 1 or p. The first part decides the size; the second is from the noise.
+With buckets (layout.py), v is for a stream in which no key dominates.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from .layout import (
 from .moments import exact_moment_error, expected_moment
 from .noisy_measure import entries_error, measure_of, noise_of_plan
 
-_FEWEST = 12  # where nobody says how many: fewer would save nothing, and take several times the noise
-_WORST = 0.1  # what one key alone is known to, where nobody says how many entries it touches
-_STEP = 16  # of the number of entries that a key touches: kernels make eight at a time, or sixteen
-_MANY_PER_KEY = (16, 32, 64, 128, 256, 512, 2_048, 8_192)  # tried where the noise must be less
+_FEWEST = 12  # entries, by default: fewer would save nothing and need several times the noise
+_WORST = 0.1  # the error for a single key that decides the default number of entries per key
+_STEP = 16  # of the number of entries per key: kernels make eight or sixteen at a time
+_MANY_PER_KEY = (16, 32, 64, 128, 256, 512, 2_048, 8_192)  # tried if the noise must be less
 
 
 def noisy_plan(asked: Asked) -> Plan:
-    """By the size asked for, the memory, or the error; where a value is expected, the error has that of the noise."""
+    """By the given size, memory or error; if a value is expected, the error includes the noise."""
     if asked.one_size is not None:
         layout = laid_out(asked.one_size, asked.one_per_key, usual_per_key(asked.statistic.p))
     elif asked.memory is not None:
@@ -53,7 +53,8 @@ def noisy_plan(asked: Asked) -> Plan:
 
 @lru_cache(maxsize=64)
 def usual_per_key(p: float) -> int:
-    """As few as know one key alone to 10%, in steps of 16: 112, 96, 64, 32 and 16 for p = 0.1, 0.25, 0.5, 0.75, 0.9."""
+    """The fewest, in steps of 16, that estimate a single key to 10%: 112, 96, 64, 32, 16 for p = 0.1, 0.25, 0.5, 0.75,
+    0.9."""
     measure, entries = measure_of(p), _STEP
     while p < 1.0 and measure.relative_error(entries) > _WORST:
         entries += _STEP
@@ -61,13 +62,13 @@ def usual_per_key(p: float) -> int:
 
 
 def _within(asked: Asked, most: int) -> Layout:
-    """As many entries as fit into the memory, and no more than `most`; few of them in one bucket."""
+    """As many entries as fit into the memory, but at most `most`; if they are few, in one bucket."""
     per_key = asked.one_per_key or usual_per_key(asked.statistic.p)
     flat = asked.size_within(_entry_bytes(asked, 1))
     if asked.statistic.p > 1.0 or (asked.one_per_key is None and flat <= LARGEST_FLAT):
         return Layout(flat)
     buckets = 1
-    for _ in range(3):  # the more buckets, the less there is in each, and the fewer bytes it takes
+    for _ in range(3):  # with more buckets each holds less, and takes fewer bytes
         assert asked.memory is not None
         entries = (asked.memory - HEADER_BYTES) / _entry_bytes(asked, buckets)
         buckets = max(math.floor(min(entries, most)) // per_key, 1)
@@ -80,7 +81,7 @@ def _entry_bytes(asked: Asked, buckets: int) -> float:
 
 
 def _for_error(asked: Asked, error: float) -> Plan:
-    """The fewest entries per key, and in all, with at most this error: of the sketch alone, or noise included where a
+    """The fewest entries per key, and in all, with at most this error: of the sketch alone, or including the noise if a
     value is expected."""
     measure = measure_of(asked.statistic.p)
     fewest = max(measure.size_for(error), _FEWEST)
@@ -101,7 +102,7 @@ def _for_error(asked: Asked, error: float) -> Plan:
         if made is not None:
             return made
     if fewest > LARGEST_SIZE and asked.free_error:
-        return _plan(asked, Layout(LARGEST_SIZE))  # what nobody asked for need not be reached
+        return _plan(asked, Layout(LARGEST_SIZE))  # an error that nobody requested need not be reached
     flat = [Layout(LARGEST_SIZE)] if asked.one_per_key is None else []
     most = [Layout(each, LARGEST_IN_ALL // each) for each in tried[-1:]]
     best = min((_plan(asked, layout) for layout in flat + most), key=lambda plan: plan.error)
@@ -111,7 +112,8 @@ def _for_error(asked: Asked, error: float) -> Plan:
 
 
 def _in_buckets(asked: Asked, error: float, per_key: int, included: bool) -> Plan | None:
-    """As many buckets as the error takes beside the noise; None if that alone is more, or they would be too many."""
+    """The number of buckets that the error needs, given the noise; None if the noise alone exceeds it, or if they would
+    be too many."""
     one = measure_of(asked.statistic.p).relative_error(per_key)
     added = 0.0
     if included:
@@ -125,7 +127,7 @@ def _in_buckets(asked: Asked, error: float, per_key: int, included: bool) -> Pla
 
 
 def _fewest_for(asked: Asked, error: float, low: int, high: int) -> Plan:
-    """The fewest entries in one bucket, of which `high` are enough."""
+    """The fewest entries in one bucket; `high` are enough."""
     found = bisect_left(range(high), True, low, key=lambda size: _plan(asked, Layout(size)).error <= error)
     return _plan(asked, Layout(found))
 

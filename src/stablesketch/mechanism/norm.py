@@ -32,8 +32,9 @@ class NormState(NoisyState):
         return Sketch(plan.statistic.p, plan.size, secret, law="symmetric")
 
     def check(self, confidence: float) -> None:
-        """Besides, where the number of pairs is public, that of keys, which is no larger: δ covers so many. Where it is
-        private a refusal would tell it; then it is a limit that is stated (docs/known-limits.md), 2^32 or more.
+        """If the number of pairs is public, also checks that δ covers that many keys: there are no more keys than
+        pairs. If it is private, a refusal would reveal it; the limit, 2^32 or more, is then documented instead
+        (docs/known-limits.md).
         """
         super().check(confidence)
         plan = self._plan
@@ -43,7 +44,7 @@ class NormState(NoisyState):
         if self.pairs > most:
             raise PlanInfeasible(
                 f"the stream has more than {most:,.0f} pairs, but with {plan.size:,} entries the δ of the plan covers "
-                "no more than that many keys. Release parts of it, or plan with a larger delta or fewer entries."
+                "only that many keys. Release parts of it, or plan with a larger delta or fewer entries."
             )
 
     def _estimate(self) -> float:
@@ -53,7 +54,7 @@ class NormState(NoisyState):
         return float(norms(values, self._plan.statistic.p))
 
     def measure(self, confidence: float) -> Belief:
-        """The norm with noise, to the power p; of order 2 without the bias of squaring it."""
+        """The norm with noise, to the power p; at order 2 without the bias from squaring."""
         plan, p = self._plan, self._plan.statistic.p
         law = norm_law(p, plan.size)
         norm = believed(self._published(self._estimate()), plan.noise, noisy_norm_law(p, plan.size), confidence)
@@ -63,7 +64,7 @@ class NormState(NoisyState):
 
 
 class Norm(NoisySketch):
-    """All entries are touched by every key."""
+    """Every key touches all entries."""
 
     state = NormState
     name = "sketch"

@@ -1,7 +1,7 @@
-"""Distinct keys: registers for the error, a secret number of phantom keys for the privacy, an estimate.
+"""Distinct keys: registers for the error, a secret number of phantom keys for the privacy, and an estimate.
 
-The price does not depend on the number of registers, and the error of the registers not on the price: it is
-0.344/sqrt(registers) of the count, and the phantoms add about sqrt(2) c/ε keys.
+The price does not depend on the number of registers, and the error of the registers does not depend on the price: it is
+0.344/sqrt(registers) of the count. The phantoms add an error of about sqrt(2) c/ε keys.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ from .state import CountingState
 if TYPE_CHECKING:
     from ..secret import Secret
 
-_MANY = 1e9  # keys: the error is then that of the registers alone
+_MANY = 1e9  # keys: so many that the error is that of the registers alone
 
 
 class RegistersState(CountingState):
-    """The registers of one collector, without phantoms until the release, and how many pairs there were.
+    """The registers of one collector, without phantoms until the release, and the number of pairs.
 
-    Phantoms come from the secret and the plan, so that every shard would have the same and a merge has them once.
+    Phantoms depend on the secret and the plan, so every shard would have the same ones, and a merge has them once.
     """
 
     def __init__(self, plan: Plan, secret: Secret | None, registers: DistinctRegisters | None = None) -> None:
@@ -50,10 +50,10 @@ class RegistersState(CountingState):
         self._registers = DistinctRegisters(plan.size, self.secret) if registers is None else registers
 
     def add(self, keys: object, values: object, threads: int | None, negative: bool) -> None:
-        assert not negative  # the plan allows no deletes
+        assert not negative  # the plan does not allow deletes
         column = self._fingerprinter.column(keys)
         weights = value_column(values, len(column), highest=self._plan.privacy.max_value)
-        weights.weights(0, len(column))  # values do not matter, but a wrong one is wrong all the same
+        weights.weights(0, len(column))  # values do not matter, but an invalid one is still an error
         self._registers.add(keys, threads=threads)
         self._pairs += len(column)
 
@@ -98,9 +98,9 @@ class RegistersState(CountingState):
             )
 
     def measure(self, confidence: float) -> Belief:
-        """The registers' estimate of keys and phantoms, less the mean number of phantoms: unbiased inside its range."""
+        """The estimated number of keys and phantoms, less the mean number of phantoms: unbiased within its range."""
         plan, phantoms = self._plan, phantom_number(self._plan)
-        # A copy, so that the state at rest is the same whether or not it was looked at.
+        # A copy, so that measuring leaves the state unchanged.
         counted = DistinctRegisters.from_bytes(self._registers.to_bytes(), self.secret)
         counted.add_phantoms(phantoms.draw(self.secret))
         estimated = counted.estimate()
@@ -109,7 +109,7 @@ class RegistersState(CountingState):
         spread = distinct_deviation(max(value, 1.0), plan.size, phantoms)
 
         def quantiles(probability: Array) -> Array:
-            """Normal, to first order."""
+            """Quantiles of a normal law, to first order."""
             normal = NormalDist()
             scores = np.array([normal.inv_cdf(min(max(each, 1e-15), 1.0 - 1e-15)) for each in probability.tolist()])
             truth: Array = np.maximum(value + spread * scores, 0.0)
@@ -119,19 +119,19 @@ class RegistersState(CountingState):
 
 
 class Registers(CountsKeys):
-    """The noise is in the number of phantoms, so that registers tell only of the number of keys with it."""
+    """The noise is the number of phantoms, so the registers reveal only a noisy number of keys."""
 
     name = "sketch"
     state = RegistersState
     fewest = FEWEST
-    folds = False  # a register is faster than the fold
+    folds = False  # updating a register is faster than folding
     entries_named = ("register", "registers")
 
     def serves(self, statistic: Statistic, name: str) -> bool:
-        return isinstance(statistic, Distinct) and name != "exact"  # there are no bare ones
+        return isinstance(statistic, Distinct) and name != "exact"  # distinct keys have no bare mechanism
 
     def plan(self, asked: Asked) -> Plan:
-        """By the number of registers asked for, the memory, or the error at `expected` keys, by default very many."""
+        """By the given number of registers, memory, or error at `expected` keys; by default, at very many keys."""
         statistic, privacy = asked.statistic, asked.privacy
         if asked.deletes:
             without = instead_of(asked.measurement.of or statistic, statistic) or arg("mechanism", "exact")
@@ -155,7 +155,7 @@ class Registers(CountsKeys):
         return Plan(
             asked,
             "sketch",
-            # There is no pure ε: a release may be of fewer keys than there can be with the phantoms.
+            # There is no pure ε: a release may show fewer keys than are possible with the phantoms.
             Cost(privacy.epsilon, min(phantoms.delta(privacy.epsilon), privacy.delta)),
             Accuracy(
                 distinct_deviation(keys, size, phantoms) / keys,
@@ -167,9 +167,9 @@ class Registers(CountsKeys):
         )
 
     def cost(self, plan: Plan) -> Charge:
-        """Discrete Laplace noise on the number of keys, but for the chance that the phantoms are fewer than none.
+        """Discrete Laplace noise on the number of keys, except for the chance of a negative number of phantoms.
 
-        The δ of the plan is that of privacy/distinct.py, computed anew.
+        The δ of the plan is that of privacy/distinct.py, computed again.
         """
         phantoms = phantom_number(plan)
         if plan.epsilon < phantoms.epsilon or phantoms.delta(plan.epsilon) > plan.delta * (1.0 + 1e-9):
@@ -187,9 +187,9 @@ class Registers(CountsKeys):
         return [
             f"The keys were counted by {plan.size:,} registers of 32 bits, which remember the largest random numbers "
             "that keys drew. No key was stored.",
-            f"Made-up keys were added, in a secret random number of about {plan.phantoms.count:,}, so that the "
-            "registers tell only of the number of keys with that noise. Its mean was taken off. This is private for "
-            "any stream.",
+            f"A secret random number of made-up keys, about {plan.phantoms.count:,}, was added, so that the registers "
+            "reveal only a noisy number of keys. The mean of that number was subtracted. This is private for any "
+            "stream.",
         ]
 
     def error_beside_noise(self, plan: Plan) -> str:

@@ -1,9 +1,8 @@
-"""Bare entries of a sample: the floor that is still needed, the bias to expect, and what would do without.
+"""Bare entries of a sample: the floor that is still needed, the expected bias, and a comparison without sampling.
 
-A sampled plan is made from the plan of the same size without sampling, whose error it is then compared with. Its (ε, δ)
-is that of privacy/sampling.py, never the paper's. The bias depends on how often keys are seen: see
-privacy/sample_moment.py. What is predicted is that of a stream of the promised length with F_p = `expected` whose keys
-are all seen equally often.
+A sampled plan is made from the plan of the same size without sampling, and compared with it. Its (ε, δ) is that of
+privacy/sampling.py, never the paper's. The bias depends on how often keys occur: see privacy/sample_moment.py. The
+predicted bias is for a stream of the promised length with F_p = `expected` in which all keys occur equally often.
 """
 
 from __future__ import annotations
@@ -31,12 +30,12 @@ from .floor import largest_log_rho
 from .sampled_state import SampledState
 
 _CLOSE = 0.01
-_FRAME_BYTES = 58  # of each of the sketches of one entry, about
+_FRAME_BYTES = 58  # approximate size of the frame of each sketch of one entry
 _LEAST_EPSILON = 1e-9  # of the bound for sampling
 
 
 class SampledMoment(BareMoment):
-    """Bare entries of a sample; the bound of privacy/sampling.py is an (ε, δ), and composed as one."""
+    """Bare entries of a sample. The bound of privacy/sampling.py is an (ε, δ), and is composed as one."""
 
     state = SampledState
     samples = True
@@ -77,11 +76,11 @@ class SampledMoment(BareMoment):
     def methods(self, plan: Plan) -> list[str]:
         assert plan.sampled is not None
         rate = plan.sampled.sampling.rate
-        kept = f"Every pair was kept with a probability of {rate:g}; the value is biased by it."
+        kept = f"Every pair was kept with a probability of {rate:g}, which makes the value biased."
         return [kept, *super().methods(plan)]
 
     def claimed_curve(self, plan: Plan, share: float = 1.0) -> Callable[[float], float]:
-        """Of a weaker claim the loss itself is taken to be less. δ grows by at most e^x - 1 when ε falls by x."""
+        """For a weaker claim, the loss itself is scaled down. δ grows by at most e^x - 1 when ε falls by x."""
         assert plan.sampled is not None
         bound = SampledCurve(plan.statistic.p, plan.size, plan.privacy, plan.sampled.sampling, plan.floor)
 
@@ -92,16 +91,16 @@ class SampledMoment(BareMoment):
         return delta
 
     def rows(self, plan: Plan) -> list[Row]:
-        """How it samples, the bias in that error, and whether a floor alone, or neither, would do better."""
+        """How it samples, the bias in its error, and whether a floor alone, or neither, would be better."""
         sampled = plan.sampled
         assert sampled is not None
         once = "once for all entries" if sampled.sampling.per == "pair" else "anew for each entry"
-        bias = f"; bias {100 * sampled.bias:.3g}% if all keys are seen equally often" if plan.relative else ""
+        bias = f"; bias {100 * sampled.bias:.3g}% if all keys occur equally often" if plan.relative else ""
         floor = f"a floor of {sampled.unsampled_floor:,.4g}" if sampled.unsampled_floor else "no floor needed"
         better = "as good, and unbiased" if sampled.unsampled_error <= 1.05 * plan.error else "worse"
         if sampled.unsampled_error < 0.95 * plan.error:
             better = "better: leave out sampling"
-        bare = f"ε = {sampled.bare_epsilon:.4g}" if sampled.bare_epsilon < 1000.0 else "no guarantee to speak of"
+        bare = f"ε = {sampled.bare_epsilon:.4g}" if sampled.bare_epsilon < 1000.0 else "no meaningful guarantee"
         return [
             *super().rows(plan),
             ("sampling", f"{100 * sampled.sampling.rate:g}% of pairs, {once}{bias}"),
@@ -131,7 +130,7 @@ def _sampled_plan(base: Plan, sampling: Sampling, bare_epsilon: float) -> Plan:
     curve = SampledCurve(p, size, privacy, sampling, mass * (1.0 - 1e-12))
     if curve.delta(privacy.epsilon) > curve_delta:
         raise PlanInfeasible(
-            "the computed floor does not give the privacy asked for. This is a bug: please report the call."
+            "the computed floor does not give the requested privacy. This is a bug: please report the call."
         )
     left, bias = _left(base, sampling.rate)
     # base.error is spread · (1 + Λ/F), so this is the spread alone.
@@ -159,7 +158,7 @@ def _least_floor(base: Plan, reaches: Callable[[float], bool], curve_delta: floa
         return 0.0
     p, privacy = base.statistic.p, base.privacy
     log_rho = largest_log_rho(p, base.size, privacy.epsilon, curve_delta)
-    # With this floor the entries of any sample, an empty one too, give (ε, δ) by themselves.
+    # With this floor the entries of any sample, even an empty one, give (ε, δ) by themselves.
     high = privacy.pairs_per_person * math.pow(privacy.max_value, p) / math.expm1(log_rho) * (1.0 + 1e-9)
     while not reaches(high):
         high *= 1.25
@@ -167,9 +166,10 @@ def _least_floor(base: Plan, reaches: Callable[[float], bool], curve_delta: floa
 
 
 def _left(base: Plan, rate: float) -> tuple[float, float]:
-    """(the expected F_p of the sample, the relative bias of the estimate), all keys being seen equally often.
+    """(the expected F_p of the sample, the relative bias of the estimate), if all keys occur equally often.
 
-    n pairs on m keys seen equally often have F_p = m^{1-p} n^p. Where nothing is known of n, the worst: seen once.
+    n pairs on m equally common keys have F_p = m^{1-p} n^p. If nothing is known about n, it takes the worst case: every
+    key occurs once.
     """
     p, pairs, expected = base.statistic.p, base.privacy.pairs, base.expected
     if not base.relative:
@@ -185,9 +185,10 @@ def _left(base: Plan, rate: float) -> tuple[float, float]:
 
 
 def _pure_epsilon(base: Plan, floor: float) -> float:
-    """(size/p) ln ρ of an empty sample: given what is kept of the rest, both neighbours are mixtures of equal weights.
+    """(size/p) ln ρ of an empty sample: given which other pairs are kept, both neighbours are mixtures with equal
+    weights.
 
-    Infinite under add_remove without a floor, where an empty sample leaves entries that are exactly 0.
+    Infinite under add_remove without a floor, because an empty sample leaves entries that are exactly 0.
     """
     p, privacy = base.statistic.p, base.privacy
     return base.size / p * sample_log_rho(p, privacy, privacy.relation, 0, floor) * (1.0 + 1e-12)

@@ -1,10 +1,10 @@
-"""The sketch mechanism with sub-sampling: coins decide which pairs reach the sketch, once for all entries or for each.
+"""The bare mechanism with sampling: coins decide which pairs reach the sketch, once for all entries or for each entry.
 
-**Places.** The coin of a pair belongs to its place: a shard's name, and the number of pairs that the state had before
-it. A collector uses the first of its shards' names. No place comes twice in one release: the number only grows, by
-updates and by merging, and a name is merged once, so whatever was counted under a name before has a lower number.
+**Places.** The coin of a pair belongs to its place: a shard's name, and the number of pairs in the state before it. A
+collector uses the first name of its shards. No place occurs twice in one release: the number only grows, by updates and
+by merging, and a name is merged once, so anything counted earlier under that name has a lower number.
 
-With coins for each entry there are `size` sketches of one entry each, under secrets derived for them, so that coins and
+With coins for each entry there are `size` sketches of one entry each, under secrets derived for them, so the coins and
 projections of different entries are independent.
 """
 
@@ -56,7 +56,7 @@ class SampledState(BareState):
 
     @classmethod
     def from_bytes(cls, plan: Plan, blob: bytes, secret: Secret | None) -> Self:
-        """Reads what `to_bytes` wrote."""
+        """Reads the result of `to_bytes`."""
         self = cls(plan, secret)
         reader = Reader("a sampled collector", blob)
         self._pairs, low, high = reader.unpack(_HEADER)
@@ -91,7 +91,7 @@ class SampledState(BareState):
         self._shard = shard
 
     def add(self, keys: object, values: object, threads: int | None, negative: bool) -> None:
-        """All values are checked, also of pairs that are not kept; then the kept ones are counted."""
+        """Checks all values, even those of pairs that are not kept, and then counts the kept pairs."""
         assert not negative  # plans with sampling have no deletes
         checked_threads(threads)
         fingerprints = self.fingerprint(keys)
@@ -100,7 +100,7 @@ class SampledState(BareState):
         self._add_pairs(fingerprints, weights, threads)
 
     def add_folded(self, fingerprints: NDArray[np.uint64], totals: NDArray[np.int64], pairs: int) -> None:
-        """Every pair has a coin of its own, so each is a row, in the order in which `add` would have them."""
+        """Every pair has its own coin, so each must be a row, in the order in which `add` would see them."""
         if pairs != len(fingerprints):
             raise ArgumentError(
                 "pairs", HIDDEN, "must be the number of rows",
@@ -136,14 +136,14 @@ class SampledState(BareState):
         return self._parts
 
     def _pivot_confidence(self, confidence: float) -> float:
-        """Half of what may fail is left to the sample, see `_answer`."""
+        """Half of the allowed failure probability is left for the sample: see `_answer`."""
         return 0.5 + 0.5 * confidence
 
     def _answer(self, value: float, low: float, high: float, confidence: float) -> tuple[float, float, float]:
-        """F'/q^p for F' the moment of the sample; and limits for F_p from limits for F'.
+        """F'/q^p, where F' is the moment of the sample; and limits for F_p from limits for F'.
 
-        With μ = E F', Var F' <= M^p μ (privacy/sample_moment.py), so that |F' - μ| <= k sqrt(M^p μ) but for a chance of
-        1/k² (Chebyshev): sqrt μ lies between (sqrt(k² M^p + 4 F') ∓ k sqrt(M^p))/2. And q F_p <= μ <= q^p F_p.
+        With μ = E F', Var F' <= M^p μ (privacy/sample_moment.py). So |F' - μ| <= k sqrt(M^p μ) except with probability
+        1/k² (Chebyshev), and sqrt μ lies between (sqrt(k² M^p + 4 F') ∓ k sqrt(M^p))/2. And q F_p <= μ <= q^p F_p.
         """
         p, rate = self._plan.statistic.p, self._sampling.rate
         spread = math.sqrt(self._plan.privacy.max_value**p * 2.0 / (1.0 - confidence))
@@ -153,19 +153,19 @@ class SampledState(BareState):
 
 
 def _countable(pairs: int, total: int) -> bool:
-    """Whether the header can hold them, with room for what is still to be counted."""
+    """Whether the header can hold these numbers, with room for further counting."""
     return pairs < 2**63 and total < 2**127
 
 
 class Coins:
     """Bernoulli(rate) for the places 0, 1, ... of every shard, under one secret: is the pair at this place kept?
 
-    The coin of place i is the i-th 64-bit word of SHAKE-256(key, shard, i // 4096), and the pair is kept if it is below
-    rate · 2^64, a whole number for every rate that a plan may have: the chance is exactly the rate. Coins depend on the
-    place and the shard alone, so the same stream gives the same sample however it is cut into batches.
+    The coin of place i is the i-th 64-bit word of SHAKE-256(key, shard, i // 4096), and the pair is kept if the word is
+    below rate · 2^64. This is a whole number for every rate that a plan can have, so the probability is exactly the
+    rate. Coins depend only on the place and the shard, so the same stream gives the same sample however it is batched.
     """
 
-    __slots__ = ("_key", "_threshold")  # no vars() to print a key from
+    __slots__ = ("_key", "_threshold")  # no vars() that shows a key
 
     def __init__(self, secret: Secret, rate: float) -> None:
         self._key = secret.derive("sampling/coins")

@@ -1,14 +1,14 @@
-"""Shannon's entropy by a sketch: noise on N where it is private, then on N times the estimate; H is their ratio.
+"""Shannon's entropy by a sketch: noise on N if it is private, then on N times the estimate; H is their ratio.
 
-What is released, and why it is private for streams of any length, of people and in groups: privacy/noisy_entropy.py.
+What is released, and why it is private for streams of any length, for people and for groups: privacy/noisy_entropy.py.
 
-**Entries in buckets** (layout.py). A key touches the g entries of its bucket. With p_k the share of a key in N, v the
-variance of an estimate from g entries and B buckets, the estimate errs by sqrt(v (1/B + Σ p_k²)), nearly: sqrt(v/B) if
-no key dominates, sqrt(v) if one holds everything. More entries in all lower the first, more entries per key the second
-alone (g v is 3.1 at 64 entries, 3.4 at 16 and 3 in the limit). Heavy keys weigh more in entropy than in moments below
-order 1, and on real streams they decide. From 20,000 entries, 16, 32, 64 and 128 of them a key, the stream with the
-heaviest keys (Σ p² = 0.013, one key has 9% of all) errs by 0.055, 0.039, 0.028 and 0.022 nats, those without heavy keys
-by 0.013 to 0.012. So a key touches 64.
+**Entries in buckets** (layout.py). A key touches the g entries of its bucket. Let p_k be the share of a key in N, and v
+the variance of an estimate from g entries. With B buckets, the error is nearly sqrt(v (1/B + Σ p_k²)): sqrt(v/B) if no
+key dominates, sqrt(v) if one holds everything. More entries in all lower the first; only more entries per key lower the
+second (g v is 3.1 at 64 entries, 3.4 at 16 and 3 in the limit). Heavy keys matter more in entropy than in moments below
+order 1, and on real streams they decide. With 20,000 entries and 16, 32, 64 or 128 per key, the error on the stream
+with the heaviest keys (Σ p² = 0.013, one key has 9% of all) is 0.055, 0.039, 0.028 or 0.022 nats; on streams without
+heavy keys it is 0.013 to 0.012. So a key touches 64.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ if TYPE_CHECKING:
 
 _FEWEST = 16  # with fewer entries the estimate has too heavy a tail
 _PER_KEY = 64
-_TOTAL_BYTES = 8  # of a bucket
+_TOTAL_BYTES = 8  # for the total of a bucket
 
 
 class EntropyState(SketchState):
-    """What is released of the entries, and why it is private: privacy/noisy_entropy.py."""
+    """What is released from the entries, and why it is private: privacy/noisy_entropy.py."""
 
     @staticmethod
     def _opened(plan: Plan, secret: Secret | None) -> Sketch:
@@ -60,7 +60,7 @@ class EntropyState(SketchState):
         check_promise(self._plan, self.pairs, self.total)
 
     def measure(self, confidence: float) -> Belief:
-        """H = (N H with noise)/(N with noise), from what `EntropyNoise` may publish."""
+        """H = (N H with noise)/(N with noise), from what `EntropyNoise` publishes."""
         assert isinstance(self._sketch, EntropySketch)
         noise, below = entropy_noise(self._plan), noise_of(self.secret, self._plan.statistic)
         sketch = self._sketch
@@ -84,8 +84,8 @@ class SketchEntropy(Entropy):
         return isinstance(statistic, Shannon) and name == "sketch"
 
     def plan(self, asked: Asked) -> Plan:
-        """By the size asked for, the memory, or the error, which is that of the sketch if no key dominates; the noise
-        comes on top."""
+        """By the given size, memory or error. The error is that of the sketch if no key dominates; the noise comes on
+        top."""
         privacy = asked.privacy
         layout = _layout(privacy, asked)
         noise, total = noise_for(privacy, layout.size, layout.buckets), max(privacy.pairs, privacy.total)
@@ -113,8 +113,8 @@ class SketchEntropy(Entropy):
         noise = f"Entropy times the total {grid}, and divided by the total, which is public."
         if not total_is_public(plan.privacy):
             noise = (
-                "The total was given discrete Laplace noise first. Entropy, less a number that follows from that, "
-                f"times the total {grid}. Entropy follows from both."
+                "First the total was given discrete Laplace noise. Then a number computed from that was subtracted "
+                f"from the entropy; the difference times the total {grid}. Entropy follows from both."
             )
         law = "with secret random weights of the skewed stable law of order 1"
         if plan.buckets > 1:
@@ -123,8 +123,8 @@ class SketchEntropy(Entropy):
                 f"every key one bucket of {plan.entries_per_key:,} numbers, each a sum of the totals of its keys "
                 f"{law}. Every bucket has its total. Entropy was estimated from them. No key was stored.",
                 noise,
-                "How evenly the buckets are filled was given discrete Laplace noise too, for a sixteenth of ε: the "
-                "interval depends on it.",
+                "The interval depends on how evenly the buckets are filled. That number was given discrete Laplace "
+                "noise too, for a sixteenth of ε.",
             ]
         return [
             f"The stream was folded into {plan.size:,} numbers, each a sum of the totals of all keys {law}, and into "
@@ -161,7 +161,7 @@ def _layout(privacy: Privacy, asked: Asked) -> Layout:
 
 
 def _within(privacy: Privacy, asked: Asked, memory: int, most: int) -> Layout:
-    """As many buckets as fit into the memory, with no more than `most` entries; few entries are in one bucket."""
+    """As many buckets as fit into the memory, with at most `most` entries; if these are few, one bucket."""
     room, per_key = memory - HEADER_BYTES, asked.one_per_key or _PER_KEY
     flat = math.floor(room / _bucket_bytes(privacy, Layout(1)))
     if asked.memory is not None:
@@ -176,7 +176,7 @@ def _within(privacy: Privacy, asked: Asked, memory: int, most: int) -> Layout:
 
 
 def _for_error(asked: Asked, error: float, per_key: int) -> Layout:
-    """The error of the sketch alone, if no key dominates."""
+    """The layout for this error of the sketch alone, if no key dominates."""
     flat = max(size_for(error), _FEWEST)
     if flat <= LARGEST_FLAT and asked.one_per_key is None:
         return Layout(flat)
@@ -193,7 +193,7 @@ def _for_error(asked: Asked, error: float, per_key: int) -> Layout:
 
 
 def _bucket_bytes(privacy: Privacy, layout: Layout) -> float:
-    """An entry is a sum of f R, about as large as the total of its bucket; if there are several, they have theirs."""
+    """An entry is a sum of f R, about as large as the total of its bucket; several buckets also store their totals."""
     total = float(privacy.pairs or TYPICAL_MOMENT) * privacy.max_value
     beside = _TOTAL_BYTES if layout.buckets > 1 else 0
     return layout.per_key * entry_bytes(1.0, max(total / layout.buckets, 1.0)) + beside

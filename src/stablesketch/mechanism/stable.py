@@ -21,11 +21,11 @@ from .noisy_measure import measure_of, spread_noise
 if TYPE_CHECKING:
     from ..secret import Secret
 
-_NEARLY = 0.99  # of its cap: a norm so large has probably been cut
+_NEARLY = 0.99  # of its cap: a larger norm has probably been cut
 
 
 class StableState(NoisyState):
-    """F_p of an order below 1, from one-sided entries. Of an empty stream it is 0, and no error depends on entries."""
+    """F_p of an order below 1, from one-sided entries. It is 0 for an empty stream. No error depends on the entries."""
 
     @staticmethod
     def _opened(plan: Plan, secret: Secret | None) -> Sketch:
@@ -47,12 +47,13 @@ class StableState(NoisyState):
         return found.within(*plan.range(self.pairs))
 
     def _sum_law(self, estimates: Array, released: float) -> NoisyLaw:
-        """The law of the sum over its mean, by how evenly it is spread over the buckets: ‖F_hat‖_2, with noise.
+        """The law of the sum divided by its mean, given how evenly it is spread over the buckets: ‖F_hat‖_2, with
+        noise.
 
-        With R = Σ F_b²/F², and v the relative variance of one F_hat_b, the sum has v R; and ‖F_hat‖_2²/T² is about
-        (1 + v) R/(1 + v R). For the noise of the norm half its scale is added to it, and its variance to the square:
-        limits that are too narrow lose more coverage than as much too wide gain. So they are too wide in short streams,
-        and what is added is nothing to the norm of a long one. R is 1/B to 1.
+        Let R = Σ F_b²/F², and v the relative variance of one F_hat_b. The relative variance of the sum is v R, and
+        ‖F_hat‖_2²/T² is about (1 + v) R/(1 + v R). To allow for the noise of the norm, half its scale is added to the
+        norm, and its variance to the square: limits that are too narrow lose more coverage than limits too wide by as
+        much gain. So limits are too wide in short streams; in a long one the addition is negligible. R is 1/B to 1.
         """
         plan = self._plan
         scale, step, cap = spread_noise(plan)
@@ -60,15 +61,15 @@ class StableState(NoisyState):
         shown = self._noisy(min(norm, cap), scale, step, f"spread of {exact_name(plan.statistic)}")
         least = max(released, plan.noise)
         seen, spread = max(shown + 0.5 * scale, 0.0) / least, scale / least
-        square = seen * seen + 2.0 * spread * spread  # divided first: a square of the noise may be beyond the floats
+        square = seen * seen + 2.0 * spread * spread  # divided first: the square of the noise may exceed any float
         variance = power_sum(plan.statistic.p, plan.entries_per_key).relative_variance
-        square = min(square, 1.0) if shown < _NEARLY * cap else 1.0  # nothing is known of a norm that was cut
+        square = min(square, 1.0) if shown < _NEARLY * cap else 1.0  # nothing is known about a norm that was cut
         share = max(square / (1.0 + variance * (1.0 - square)), 1.0 / plan.buckets)
         return noisy_sum_law(plan.statistic.p, variance * share)
 
 
 class Stable(NoisySketch):
-    """The only one of moments whose entries may lie in buckets."""
+    """The only mechanism of moments whose entries can be in buckets."""
 
     state = StableState
     name = "sketch"

@@ -1,4 +1,4 @@
-"""`State`: what a collector asks of the state of a mechanism, and what those that measure have in common."""
+"""`State`: what a collector needs from the state of a mechanism, and what states that measure have in common."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OTHER_SECRET = "collectors under different secrets cannot be merged: give every 
 
 
 class State(ABC):
-    """Takes pairs, merges, travels as bytes; is checked before a release is paid, then releases."""
+    """Takes pairs, merges, and converts to bytes. It is checked before a release is paid for, and then releases."""
 
     _plan: Plan
 
@@ -41,25 +41,25 @@ class State(ABC):
     def secret(self) -> Secret: ...
 
     whole = True
-    """Whether all parts have counted the same pairs. They have not if an error came between two of them."""
+    """Whether all parts have counted the same pairs. They have not if an error occurred between two of them."""
 
     @abstractmethod
     def add(self, keys: object, values: object, threads: int | None, negative: bool) -> None:
-        """All of the pairs, or none and an error."""
+        """Counts all of the pairs, or raises an error and counts none."""
 
     @abstractmethod
     def fingerprint(self, keys: object) -> NDArray[np.uint64]:
-        """What the state knows a column of keys by."""
+        """The fingerprints by which the state knows a column of keys."""
 
     @abstractmethod
     def add_folded(self, fingerprints: NDArray[np.uint64], totals: NDArray[np.int64], pairs: int) -> None:
-        """Pairs that were checked (collector/arguments.py) and added up by key; the state is as `add` leaves it."""
+        """Counts pairs already checked (collector/arguments.py) and added up by key, with the same result as `add`."""
 
-    def in_shard(self, shard: str) -> None:  # noqa: B027  # to most it does not matter
-        """Says to which shard the pairs belong that come from now on."""
+    def in_shard(self, shard: str) -> None:  # noqa: B027  # most states ignore it
+        """Sets the shard of the pairs that follow."""
 
     def replan(self, plan: Plan) -> None:
-        """Another plan of the same state in the place of the one there is."""
+        """Replaces the plan with another one that has the same state."""
         self._plan = plan
 
     @abstractmethod
@@ -76,23 +76,23 @@ class State(ABC):
     @classmethod
     @abstractmethod
     def merged(cls, plan: Plan, states: Sequence[bytes]) -> bytes:
-        """The sum of states of one secret, as bytes: what merging would give, without the secret."""
+        """The sum of states under one secret, as bytes: the result of merging, without needing the secret."""
 
     @abstractmethod
     def check(self, confidence: float) -> None:
-        """Raises what speaks against a release. Costs nothing and looks at public numbers alone."""
+        """Raises an error if there can be no release. Costs nothing, and looks only at public numbers."""
 
     @abstractmethod
     def release(self, terms: Terms) -> Release:
-        """The private value with its limits: the same each time, for its noise comes from the secret."""
+        """The private value with its limits: the same each time, because its noise comes from the secret."""
 
 
 class MeasuringState(State):
-    """Of a statistic that is measured itself, alone or for others to be computed from."""
+    """The state of a statistic that is measured itself, alone or as part of another statistic."""
 
     @abstractmethod
     def measure(self, confidence: float) -> Belief:
-        """What may be published of it, once."""
+        """What may be published, once."""
 
     def release(self, terms: Terms) -> Release:
         found = self.measure(terms.confidence)
@@ -100,7 +100,7 @@ class MeasuringState(State):
 
 
 class CountingState(MeasuringState):
-    """Holds no sketch of stable laws: counts pairs by the fingerprints of their keys."""
+    """Counts pairs by the fingerprints of their keys, without a sketch of stable laws."""
 
     def __init__(self, plan: Plan, secret: Secret | None) -> None:
         self._plan = plan
@@ -132,7 +132,7 @@ class CountingState(MeasuringState):
 
 
 class SketchState(MeasuringState):
-    """The sketch of one collector. Its entries never leave it but through `release` and `to_bytes`."""
+    """The sketch of one collector. Its entries leave it only through `release` and `to_bytes`."""
 
     def __init__(self, plan: Plan, secret: Secret | None, sketch: Sketch | None = None) -> None:
         self._plan = plan
@@ -155,7 +155,7 @@ class SketchState(MeasuringState):
             f"p = {one.p} and {one.size} {one.law} entries in {one.buckets} buckets" for one in (wanted, sketch)
         )
         if planned != found:
-            raise BlobError(f"the plan of a collector has {planned} and its sketch {found}: corrupt data.")
+            raise BlobError(f"the plan of a collector has {planned}, but its sketch has {found}: corrupt data.")
         return cls(plan, secret, sketch)
 
     @property
@@ -195,7 +195,8 @@ class SketchState(MeasuringState):
 
 
 def check_promise(plan: Plan, pairs: int, total: int) -> None:
-    """Refuses what no stream of values 1 to max_value can be; then some delete undid no update. No key is looked at."""
+    """Refuses counts that no stream of values from 1 to max_value can have: some delete undid no update. Looks at no
+    key."""
     if not 0 <= pairs <= total <= pairs * plan.privacy.max_value:
         raise NegativeTotal(
             "the remaining pairs and total are impossible for the values of the plan, so "
@@ -207,8 +208,8 @@ def make_release(
     plan: Plan, value: float, low: float, high: float, terms: Terms, pairs: int, points: tuple[Point, ...] = (), *,
     total: NoisyTotal | None = None,
 ) -> Release:  # fmt: skip
-    """A release of these numbers, by this plan, on these terms; the number of pairs only where it is public, and the
-    noisy total where the terms ask for it."""
+    """A release of these numbers, by this plan, on these terms. It has the number of pairs only if that is public, and
+    the noisy total only if the terms ask for it."""
     privacy = plan.privacy
     first = plan.parts[0] if plan.parts else plan
     return Release(
