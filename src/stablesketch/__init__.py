@@ -47,8 +47,8 @@ from .errors import (
     UnsupportedVersion,
 )
 
-# A name stands three times, and tests hold them together: here for type checkers, in `__all__`, which they understand
-# only as a list that is written out, and in `_LIVE_IN`, by which Python finds it when it is first used.
+# Each name is listed three times, and tests keep the lists equal: here for type checkers, in `__all__`, which they only
+# understand as a literal list, and in `_LIVE_IN`, where Python finds it on first use.
 if TYPE_CHECKING:
     from . import paper
     from .audit import audit
@@ -182,11 +182,11 @@ _LIVE_IN = {
         "Total", "Tsallis",
     ),
 }  # fmt: skip
-_NOT_FOLDERS = ("audit", "plan", "release")  # functions, also when the folder of the same name has been imported
+_NOT_FOLDERS = ("audit", "plan", "release")  # functions, even after the folder of the same name has been imported
 
 
 class _Package(ModuleType):
-    """This package. A method of a class, not of the module, as then type checkers still know what there is."""
+    """This package. `__getattr__` is a method of a class, not of the module, so type checkers still know the names."""
 
     def __getattr__(self, name: str) -> object:
         home = next((home for home, names in _LIVE_IN.items() if name in names), None)
@@ -203,7 +203,7 @@ class _Package(ModuleType):
         return sorted({*super().__dir__(), *__all__})
 
     def __reduce__(self) -> tuple[object, tuple[str]]:
-        """By its name, as any module: functions that use it are sent to the workers of Spark and Beam."""
+        """Pickles by name, like any module: functions that use it are sent to the workers of Spark and Beam."""
         return import_module, (__name__,)
 
 

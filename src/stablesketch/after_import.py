@@ -1,7 +1,7 @@
-"""`df.stablesketch` (frames.py) whichever is imported first, this package or pandas and polars.
+"""Adds `df.stablesketch` (frames.py), whether this package or pandas or polars is imported first.
 
-Neither library is imported for it. One that comes later is found as ever, by the finders that Python has; its frames
-are extended once its own module has run.
+This never imports either library. A library imported later is found by Python's own finders as usual, and its frames
+are extended once its module has run.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ _LIBRARIES = ("pandas", "polars")
 
 
 def offer_on_frames() -> None:
-    """Extends frames of the libraries that are imported, now, and of others when they are."""
+    """Extends the frames of libraries that are already imported, and those of the others once they are."""
     waiting = {name for name in _LIBRARIES if not _extended(name)}
     if waiting and not any(isinstance(finder, _Later) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Later(waiting))
 
 
 def _extended(name: str) -> bool:
-    """Whether a library is there, its frames extended."""
+    """Extends the frames of a library. Returns whether it has been imported."""
     if sys.modules.get(name) is None:
         return False
-    with suppress(ImportError, AttributeError):  # a version that cannot be extended, or is not wholly imported
+    with suppress(ImportError, AttributeError):  # a version that cannot be extended, or is only partly imported
         import_module(f".{name}", __package__)
     return True
 
 
 class _Later:
-    """A finder of the libraries that are waited for, which leaves the finding to the others."""
+    """A finder that waits for these libraries, and leaves the finding to the other finders."""
 
     def __init__(self, waiting: set[str]) -> None:
         self._waiting = waiting
@@ -46,14 +46,14 @@ class _Later:
     ) -> ModuleSpec | None:
         if name not in self._waiting:
             return None
-        rest = sys.meta_path[sys.meta_path.index(self) + 1 :]  # who came before may ask in the same way
+        rest = sys.meta_path[sys.meta_path.index(self) + 1 :]  # an earlier finder may delegate in the same way
         spec = next(filter(None, (finder.find_spec(name, path, target) for finder in rest)), None)
         if spec is not None and hasattr(spec.loader, "exec_module"):
             self._extend_after(name, spec.loader)
         return spec
 
     def _extend_after(self, name: str, loader: Any) -> None:
-        """The loader runs the module as it would, and then frames are extended."""
+        """Lets the loader run the module as usual, and then extends its frames."""
         run = loader.exec_module
 
         def run_and_extend(module: ModuleType) -> None:

@@ -1,4 +1,4 @@
-"""Private numbers from PCollections of Beam: `Release`, `Sketch`, where secrets are found, and `typed_error`.
+"""Private numbers from Beam PCollections: `Release`, `Sketch`, where to find secrets, and `typed_error`.
 
 Needs the extra `beam`. How to use it: docs/how-to/beam.md.
 """

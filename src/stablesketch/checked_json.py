@@ -1,8 +1,7 @@
-"""JSON that somebody else may have written, read with care: everything that is wrong with it is one `JsonError`.
+"""Reads untrusted JSON with care: anything wrong with it is a `JsonError`.
 
-`json.loads` alone raises RecursionError where brackets nest too deep, ValueError where a number has too many digits,
-takes the last of two equal names without a word, and reads NaN. Callers turn `JsonError` into the typed error that is
-usual where they stand.
+`json.loads` alone raises RecursionError if brackets nest too deeply and ValueError if a number has too many digits. It
+silently takes the last of two equal names, and reads NaN. Callers turn `JsonError` into their own typed error.
 """
 
 from __future__ import annotations
@@ -15,15 +14,15 @@ from typing import Any
 from .errors import in_one_line, shortened
 
 MOST_WHOLE = 2**63 - 1
-"""Whole numbers up to here; more is nothing that is counted."""
+"""The largest whole number allowed; no count is larger."""
 
 
 class JsonError(ValueError):
-    """What is wrong, in a few words; never shown as it is."""
+    """What is wrong, in a few words. Callers put it into a message of their own."""
 
 
 def parsed(text: object, *, finite: bool = True) -> Any:
-    """The content of a JSON text. Where not all of it need be `finite`, the ranges of its fields refuse NaN."""
+    """The content of a JSON text. If it need not be `finite`, the ranges of its fields still refuse NaN."""
     if not isinstance(text, str):
         raise JsonError(f"expected text, got {type(text).__name__}")
 
@@ -50,7 +49,7 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 class Fields:
-    """The fields of a JSON object, taken one after the other; each has a type and a range."""
+    """The fields of a JSON object, taken one after another; each has a type and a range."""
 
     def __init__(self, content: object, what: str) -> None:
         if not isinstance(content, Mapping):
@@ -59,7 +58,7 @@ class Fields:
         self._what = what
 
     def any(self, name: str, *default: Any) -> Any:
-        """The field as it is; `default`, if given, where there is no such field."""
+        """The field as it is, or `default`, if given, when the field is missing."""
         if name not in self._content:
             if default:
                 return default[0]
@@ -69,7 +68,7 @@ class Fields:
     def number(self, name: str, least: float = -math.inf, most: float = math.inf) -> float:
         """A number from `least` to `most`, as a float."""
         value = self.any(name)
-        # An int is compared as it is: one of 400 digits has no float.
+        # An int is not converted: one of 400 digits has no float.
         if type(value) not in (int, float) or not least <= value <= most or abs(value) > _most_of(value):
             raise self._odd(name, value, f"a number from {least:g} to {most:g}")
         return float(value)
@@ -82,7 +81,7 @@ class Fields:
         return value
 
     def text(self, name: str, most: int = 1000) -> str:
-        """A text of 1 to `most` characters, all of which can be written."""
+        """A text of 1 to `most` characters that UTF-8 can encode."""
         value = self.any(name)
         if type(value) is not str or not 0 < len(value) <= most or not _writable(value):
             raise self._odd(name, value, f"a text of up to {most} characters")
@@ -95,18 +94,18 @@ class Fields:
         return value
 
     def has(self, name: str) -> bool:
-        """Whether the field is there and not taken yet."""
+        """Whether the field exists and has not been taken yet."""
         return name in self._content
 
     def optional(self, name: str) -> bool:
-        """Whether the field holds something other than null; if not, it is taken."""
+        """Whether the field holds something other than null; a null is taken."""
         if self._content.get(name, 0) is None:
             del self._content[name]
             return False
         return True
 
     def end(self) -> None:
-        """Refuses what is left."""
+        """Refuses any fields that are left."""
         if self._content:
             names = sorted(self._content)
             raise JsonError(f"{self._what} has unknown fields: {shortened(', '.join(names[:5]))}")

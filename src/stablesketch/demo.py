@@ -1,7 +1,7 @@
 """`make demo`: how varied are the words of Python's own standard library? Privately, by small sketches, and exactly.
 
-The stream is every word and identifier in the library's source, file by file, in batches. A `Counter` beside the
-sketches keeps what they do without: a table of all words.
+The stream is every word and identifier in the library's source, file by file, in batches. For comparison, a `Counter`
+keeps what the sketches do not need: a table of all words.
 """
 
 from __future__ import annotations
@@ -47,16 +47,16 @@ def run(root: Path, out: TextIO, progress: TextIO, size: int = SIZE) -> int:
     """Streams the *.py files below `root` and reports to `out`. Returns 0 if the properties shown at the end hold."""
     files = python_files(root)
     if not files:
-        print(f"No *.py files in {root}: this Python carries its library in some other form.", file=out)
+        print(f"No *.py files in {root}: this Python stores its library in another form.", file=out)
         return 1
     report = Report(out)
     report.heading(f"stablesketch {__version__}: how varied are the words of Python's standard library?")
 
     sketches = {p: Sketch(p=p, size=size, law="one-sided") for p in ORDERS}
     whole = sketches[0.5]
-    # The same stream once more in two halves, under the same secret, for the merge that is shown at the end.
+    # The same stream again in two halves, under the same secret, for the merge shown at the end.
     halves = [Sketch(p=0.5, size=size, secret=whole.secret, law="one-sided") for _ in range(2)]
-    # The plan is made before any word is read: it holds for every stream, of any length.
+    # The plan is made before any word is read: it holds for every stream of any length.
     chosen = plan(Hill(0.5), Privacy(epsilon=1.0, delta=1e-9))
     collector = chosen.open()
     exact: Counter[str] = Counter()
@@ -87,7 +87,7 @@ def run(root: Path, out: TextIO, progress: TextIO, size: int = SIZE) -> int:
         report.check("merge", "first half + second half = the whole, byte for byte", merged.to_bytes() == before),
         report.check(
             "delete",
-            f"{files[0].name} counted again, then deleted: the bytes of before",
+            f"{files[0].name} counted again, then deleted: the same bytes as before",
             changed and whole.to_bytes() == before,
         ),
     ]
@@ -126,7 +126,7 @@ def hill_number(moment: float, p: float, total: int) -> float:
 
 
 class Report:
-    """What the demo prints: at most 80 columns, colour only on a terminal that wants it."""
+    """What the demo prints: at most 80 columns, and colour only on a terminal that wants it."""
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
@@ -148,7 +148,7 @@ class Report:
         e, d = self._epsilon, self._delta
         self._text(chosen.statistic.headline(release, Subject(noun="words")), bold=True)
         price = f"It costs {e} = {at_most(release.epsilon)}, {d} = {at_most(release.delta, 3)}"
-        self._text(f"{price}. It hardly depends on whether any one word is there or not.")
+        self._text(f"{price}. It hardly depends on whether any one word is in the data.")
         truth = hill_number(exact_moment(exact, 0.5), 0.5, exact.total())
         self._text(f"The truth, which nobody would publish, is {truth:,.0f}.")
 
@@ -173,8 +173,8 @@ class Report:
     def memory(self, exact: Counter[str], sketch: Sketch) -> None:
         self._section("What has to be stored")
         table, blob = len(pickle.dumps(dict(exact))), len(sketch.to_bytes())
-        self._line(f"  the exact table  {table:11,} B   every word with its count, more as words come")
-        self._line(f"  one sketch       {blob:11,} B   {table / blob:,.0f} times less, and no word in it")
+        self._line(f"  the exact table  {table:11,} B   every word and its count; grows with the data")
+        self._line(f"  one sketch       {blob:11,} B   {table / blob:,.0f} times smaller, without any words")
 
     def check(self, name: str, claim: str, holds: bool) -> bool:
         if name == "merge":
@@ -184,8 +184,8 @@ class Report:
         return holds
 
     def page(self, chosen: Plan, release: Release) -> None:
-        """The report, in a new folder of its own; it has a picture, for which a library may be missing."""
-        self._section("The report, which explains it to anybody")
+        """Writes the report to a new folder. Its picture needs a library that may be missing."""
+        self._section("The report, which explains the answer to anyone")
         path = Path(tempfile.mkdtemp(prefix="stablesketch-demo-")) / "report.html"
         library = f"Python {platform.python_version()}: its standard library"
         try:
@@ -203,7 +203,7 @@ class Report:
         self._line(f"  {typed} release FILE.csv --key COLUMN --epsilon 1 --delta 1e-9")
         self._line()
         self._note(
-            "  Add --by COLUMN for a number of each group, --person COLUMN to protect people,", "  --report r.html."
+            "  Add --by COLUMN for one number per group, --person COLUMN to protect people,", "  --report r.html."
         )
 
     def _section(self, title: str) -> None:
@@ -211,7 +211,7 @@ class Report:
         self._line(self._styled("1", title))
 
     def _text(self, text: str, bold: bool = False) -> None:
-        """A paragraph, in what the stream can write."""
+        """A paragraph, in characters that the stream can write."""
         plain = text if _writes(self._out, text) else text.encode("ascii", "replace").decode()
         for line in textwrap.wrap(plain, _WIDTH - 2):
             self._line(f"  {self._styled('1', line) if bold else line}")
@@ -269,7 +269,7 @@ class ProgressBar:
             self._write(f"  {25 * self._quarters}% read, {self._words:,} words\n")
 
     def close(self) -> float:
-        """Takes the bar away, so that the report alone remains; gives the seconds it was there."""
+        """Removes the bar, so that only the report remains. Returns the seconds since it was opened."""
         if self._terminal:
             self._write("\r\x1b[K")
         return time.monotonic() - self._started

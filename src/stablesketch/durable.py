@@ -1,7 +1,7 @@
-"""Files that are there whole or not at all, also after a crash or a power cut; and locks between processes.
+"""Files that exist completely or not at all, even after a crash or a power cut; and locks between processes.
 
-A file is written under another name in the same folder, synced, and only then given its name; the folder is synced
-after. Errors are the `OSError` of the system: callers know what the file was for and say so.
+A file is written under another name in the same folder, synced, and only then given its name. Then the folder is
+synced. Errors are the `OSError` of the system: callers know what the file was for, and say so.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from .errors import ArgumentError
 
 try:
     import fcntl
-except ImportError:  # no POSIX: no locks between processes there
+except ImportError:  # not POSIX: no locks between processes
     fcntl = None  # type: ignore[assignment]
 
-_WAIT = 60.0  # seconds for others to let go of a file
+_WAIT = 60.0  # seconds to wait until others release a file
 
 
 def write_new(path: Path, content: bytes, *, public: bool = False) -> None:
-    """A new file of mode 0600, or as the umask says; FileExistsError if there is one of that name already."""
+    """Writes a new file of mode 0600, or as the umask says if `public`; FileExistsError if the name already exists."""
     Reserved(path, public=public).store(content)
 
 
 def write_named(argument: str, path: Path, content: bytes, *, public: bool = False) -> None:
-    """As `write_new`, for a path given as `argument`, which errors name."""
+    """Like `write_new`, for a path given as `argument`: errors name it."""
     try:
         write_new(path, content, public=public)
     except FileExistsError:
@@ -44,28 +44,28 @@ def write_named(argument: str, path: Path, content: bytes, *, public: bool = Fal
 
 
 def fill_new(path: Path, fill: Callable[[BinaryIO], object]) -> None:
-    """As `write_new`, for content that must not stand in a variable: `fill` is called with the file, and writes it."""
+    """Like `write_new`, for content that no variable must hold: `fill` gets the file and writes to it."""
     Reserved(path).store(fill)
 
 
 def write_over(path: Path, content: bytes) -> None:
-    """A file of mode 0600 in place of whatever has that name: readers see the old one or the new one."""
+    """Writes a file of mode 0600, replacing any file of that name: readers see the old one or the new one."""
     Reserved(path).store(content, over=True)
 
 
 class Reserved:
-    """A file that is to be: open in its folder under another name, with `room` bytes of the disk.
+    """A reserved file: open in its folder under another name, with `room` bytes of disk space.
 
-    So a folder that cannot be written, or a full disk, shows now and not when there is content. `store` or `discard`
-    ends it, and leaves nothing else behind. Its mode is 0600; if it is `public`, as what may be published is, what the
-    umask leaves of 0666.
+    A read-only folder or a full disk is noticed now, and not when there is content to write. `store` or `discard` ends
+    the reservation, and leaves nothing else behind. The file's mode is 0600; for a `public` file, such as a release, it
+    is 0666 less the umask.
     """
 
     def __init__(self, path: Path, room: int = 0, *, public: bool = False) -> None:
         self.path, self._mode = path, 0o666 if public else 0o600
         with contextlib.suppress(FileNotFoundError):
-            os.lstat(path)  # a name that is too long shows now; Path.exists, since Python 3.14, is just False
-        # A name of 255 bytes is allowed, and one that is longer than that must not come of it.
+            os.lstat(path)  # notices a name that is too long; since Python 3.14, Path.exists just returns False
+        # A name of 255 bytes is allowed, so the temporary name must not be longer than that.
         self._name = str(path.parent / f".{path.name[:40]}-{secrets.token_hex(8)}")
         handle = os.open(self._name, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), self._mode)
         self._file = os.fdopen(handle, "wb")
@@ -77,7 +77,7 @@ class Reserved:
             raise
 
     def store(self, content: bytes | Callable[[BinaryIO], object], *, over: bool = False) -> None:
-        """Writes, syncs, and gives the file its name: FileExistsError if there is one already, unless `over`."""
+        """Writes, syncs, and names the file: FileExistsError if the name already exists, unless `over`."""
         try:
             if isinstance(content, bytes):
                 self._file.write(content)
@@ -108,7 +108,7 @@ def _allocate(handle: int, room: int) -> None:
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             raise
-        # Otherwise the file system cannot promise room, and nothing is known.
+        # Otherwise the file system cannot reserve space, and we learn nothing.
 
 
 def _named(name: str, path: Path, mode: int) -> None:
@@ -117,13 +117,13 @@ def _named(name: str, path: Path, mode: int) -> None:
     except OSError as error:
         if error.errno not in (errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP):
             raise
-        # A file system without hard links: the name is taken first, and then given to the file.
+        # A file system without hard links: create the name first, then move the file to it.
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
         os.replace(name, path)
 
 
 def sync_folder(folder: Path) -> None:
-    """Makes new names durable; a folder that cannot be synced (some file systems) is left to the system."""
+    """Makes new names durable. A folder that cannot be synced, as on some file systems, is left to the system."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -133,10 +133,10 @@ def sync_folder(folder: Path) -> None:
 
 
 def lock(handle: int, wait: float | None = None) -> None:
-    """Holds the file for this open handle alone, until `unlock` or its end; TimeoutError if others keep it too long.
+    """Locks the file for this open handle until `unlock` or its close; TimeoutError if others hold it too long.
 
-    The lock is on the file, whatever its name. It is never waited for without an end: a second handle of the same
-    process would wait for itself.
+    The lock is on the file, whatever its name. The wait is never endless: a second handle of the same process would
+    wait for itself.
     """
     if fcntl is None:
         return
@@ -155,17 +155,17 @@ def lock(handle: int, wait: float | None = None) -> None:
 
 
 def unlock(handle: int) -> None:
-    """Lets others have it, also if a fork has inherited the handle."""
+    """Releases the lock, even if a fork has inherited the handle."""
     if fcntl is not None:
         fcntl.flock(handle, fcntl.LOCK_UN)
 
 
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[BinaryIO]:
-    """The file that has this name, opened for reading and held by this process alone until the end of the block.
+    """The file of this name, opened for reading and locked by this process until the end of the block.
 
-    The lock is on the file, not on its name. Whoever held it before may have put another file in its place, so the name
-    is looked up again once the lock is there.
+    The lock is on the file, not on its name. The previous holder may have put another file in its place, so the name is
+    looked up again once the lock is held.
     """
     while True:
         file = open(path, "rb")  # noqa: SIM115  closed below, on every way out
@@ -179,5 +179,5 @@ def locked(path: Path) -> Iterator[BinaryIO]:
             finally:
                 unlock(file.fileno())
         finally:
-            with contextlib.suppress(OSError):  # nothing was written to it; whatever was done under the lock is done
+            with contextlib.suppress(OSError):  # nothing was written to it, and the work under the lock is done
                 file.close()

@@ -1,7 +1,7 @@
-"""Every error the library raises on purpose: typed, naming the argument, its value and the way out.
+"""Every error that the library raises on purpose: typed, naming the argument, its value and the way out.
 
-All of them are a `StablesketchError`; those about arguments are also the built-in `ValueError` or `TypeError`, so that
-code which knows nothing of this library catches them as it would expect to.
+Each is a `StablesketchError`. Those about arguments are also the built-in `ValueError` or `TypeError`, so that code
+which does not know this library can catch them as usual.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _LONG = 100
 
 
 class Shown(str):
-    """A description that stands in an error where a value would: shown as it is, without quotes."""
+    """A description that an error shows in place of a value: as it is, without quotes."""
 
     __slots__ = ()
 
@@ -27,14 +27,14 @@ class Shown(str):
 
 
 HIDDEN = Shown("<hidden>")
-"""In the place of a value that an error does not show."""
+"""Passed in place of a value that an error must not show."""
 
 
 class StablesketchError(Exception):
-    """The root of all errors raised on purpose by stablesketch.
+    """The base class of all errors that stablesketch raises on purpose.
 
-    A message may contain names from the data; they are shown so that no terminal obeys them. `wording` is the message
-    before its arguments are spelt for Python (wording.py).
+    A message may contain names from the data; they are escaped, so that no terminal obeys them. `wording` is the
+    message before its arguments are spelt for Python (wording.py).
     """
 
     def __init__(self, message: str = "") -> None:
@@ -45,8 +45,8 @@ class StablesketchError(Exception):
 class ArgumentError(StablesketchError, ValueError):
     """An argument has a value that cannot be used: "size must be positive, got -1. Pass 200, for example."
 
-    `must` follows the name of the argument: what it must be, or what it cannot be used with; `because` says why. A
-    value that is not to be shown is HIDDEN.
+    `must` follows the name of the argument: what it must be, or what it cannot be used with. `because` says why. Pass
+    HIDDEN in place of a value that must not be shown.
     """
 
     def __init__(self, argument: str, value: object, must: str, way_out: str, *, because: str = "") -> None:
@@ -58,11 +58,11 @@ class ArgumentError(StablesketchError, ValueError):
 
 
 class ArgumentTypeError(ArgumentError, TypeError):
-    """An argument is of a type or dtype the library will not convert silently."""
+    """An argument has a type or dtype that the library does not convert silently."""
 
 
 class DataError(StablesketchError, ValueError):
-    """Data that cannot be read, or that break a promise. `source`, `row` (from 1) and `column` say where."""
+    """The data cannot be read, or break a promise. `source`, `row` (from 1) and `column` say where."""
 
     def __init__(
         self, source: str, problem: str, way_out: str, *, row: int | None = None, column: str | None = None
@@ -74,31 +74,31 @@ class DataError(StablesketchError, ValueError):
 
 
 class LibraryMissing(StablesketchError, ImportError):
-    """Reading this needs a library that is not installed; the message names the command that installs it."""
+    """A required library is not installed; the message names the command that installs it."""
 
 
 class MergeError(StablesketchError, ValueError):
-    """Two sketches cannot be added because they are not the same projection: p, law, size or secret differ."""
+    """Two sketches cannot be merged because their projections differ: in p, law, size or secret."""
 
 
 class SecretMissing(StablesketchError, RuntimeError):
-    """The operation needs the secret, and this copy (unpickled, or read without one) does not have it."""
+    """The operation needs the secret, but this copy (unpickled, or read without a secret) does not have it."""
 
 
 class SecretMismatch(StablesketchError, ValueError):
-    """A secret was given that is not the one the blob was made with."""
+    """The given secret is not the one that the blob was made with."""
 
 
 class SecretNotPicklable(StablesketchError, TypeError):
-    """A secret never leaves its process by pickle; save it to a file instead."""
+    """A secret cannot be pickled; save it to a file instead."""
 
 
 class SecretFileError(StablesketchError, OSError):
-    """A secret file is missing, malformed, readable by others, or already there."""
+    """A secret file is missing, malformed or readable by others, or it already exists."""
 
 
 class BlobError(StablesketchError, ValueError):
-    """Bytes that claim to be a sketch are truncated, corrupted or not in canonical form."""
+    """A blob, plan or release is truncated, corrupt or not in canonical form."""
 
 
 class ForeignBlob(BlobError):
@@ -106,19 +106,19 @@ class ForeignBlob(BlobError):
 
 
 class UnsupportedVersion(BlobError):
-    """The blob was written by a newer version of the wire format than this library reads."""
+    """The blob has a newer wire format than this version of the library can read."""
 
 
 class NegativeTotal(StablesketchError, ValueError):
-    """More was deleted than had been added: no frequency moment exists."""
+    """More was deleted than was added, so no frequency moment exists."""
 
 
 class PlanInfeasible(StablesketchError, ValueError):
-    """No mechanism reaches what was asked; the message says what would."""
+    """No mechanism can reach what was asked for; the message says what is possible."""
 
 
 class ReleasedAlready(StablesketchError, RuntimeError):
-    """A collector releases once: a second release of one secret would reveal what the first one hid."""
+    """A collector releases once: a second release under the same secret would reveal what the first one hid."""
 
 
 class SecretSpent(ReleasedAlready):
@@ -126,7 +126,7 @@ class SecretSpent(ReleasedAlready):
 
 
 class CountInterrupted(StablesketchError, RuntimeError):
-    """The collector was interrupted while it counted: which pairs it has is not known, so it cannot be released."""
+    """The collector was interrupted while it counted. It is not known which pairs it has, so it cannot be released."""
 
 
 class StreamTooShort(StablesketchError, ValueError):
@@ -134,11 +134,11 @@ class StreamTooShort(StablesketchError, ValueError):
 
 
 class ShardMergedTwice(MergeError):
-    """The shard was already merged: its pairs would count twice."""
+    """The shard was already merged; its pairs would count twice."""
 
 
 class ShardsMissing(StablesketchError, ValueError):
-    """The collector was opened with a list of shards, and some are not merged yet. `missing` names them."""
+    """The collector was opened with a list of shards, and some have not been merged yet. `missing` names them."""
 
     def __init__(self, missing: list[str]) -> None:
         self.missing = missing
@@ -150,7 +150,7 @@ class ShardsMissing(StablesketchError, ValueError):
 
 
 class CheckpointError(StablesketchError, OSError):
-    """A checkpoint cannot be written or read, or is not the one that this collector wrote last."""
+    """A checkpoint cannot be written or read, or is not the last one that this collector wrote."""
 
 
 class NotDelivered(CheckpointError):
@@ -158,15 +158,15 @@ class NotDelivered(CheckpointError):
 
 
 class LedgerError(StablesketchError, RuntimeError):
-    """The ledger could not be read or written: nothing was recorded, nothing released. The message says why."""
+    """The ledger could not be read or written. Nothing was recorded and nothing released. The message says why."""
 
 
 class LedgerCorrupt(LedgerError):
-    """The file of a ledger is damaged, or is not a ledger."""
+    """The ledger file is damaged, or is not a ledger."""
 
 
 class LedgerMismatch(LedgerError):
-    """The ledger exists with another budget, or has no budget of this name."""
+    """The ledger has a different budget, or no budget of this name."""
 
 
 class UnitMismatch(LedgerError, ValueError):
@@ -174,15 +174,15 @@ class UnitMismatch(LedgerError, ValueError):
 
 
 class ClockWentBackwards(LedgerError):
-    """The clock is behind the last time that the ledger recorded."""
+    """The clock is behind the latest time in the ledger."""
 
 
 class BudgetExceeded(StablesketchError, RuntimeError):
     """The release would exceed the budget. Nothing was released and nothing spent.
 
-    `asked` is the (ε, δ) of the release, `spent` the ε spent so far and `left` the rest of the budget's, both at the
-    budget's δ; `after` is the ε there would be. `fits` is the largest ε that would fit, everything else unchanged; None
-    if none does. `renews` is the day on which a budget by period is whole again, else None.
+    `asked` is the (ε, δ) of the release. `spent` is the ε spent so far and `left` what remains of the budget, both at
+    the budget's δ; `after` is the ε that would have been spent. `fits` is the largest ε that would fit with everything
+    else unchanged; None if none would. `renews` is the day on which a budget by period is renewed, otherwise None.
     """
 
     def __init__(
@@ -210,13 +210,13 @@ class BudgetExceeded(StablesketchError, RuntimeError):
 
 
 class GroupsNotComparable(UserWarning):
-    """A table of a statistic that follows the sizes of its groups; the message says what compares them."""
+    """The statistic of this table depends on the sizes of its groups; the message says which one compares them."""
 
 
 class ReleaseInterrupted(KeyboardInterrupt):
-    """Ctrl-C came after a release was paid for. It was finished first: `releases` has what was released.
+    """Ctrl-C was pressed after a release was paid for. The release was finished first: it is in `releases`.
 
-    Like every KeyboardInterrupt it is not an `Exception`. The text has the values, so that a traceback shows them.
+    Like every KeyboardInterrupt it is not an `Exception`. The message has the values, so that a traceback shows them.
     """
 
     def __init__(self, releases: Sequence[Any], paid: str) -> None:
@@ -227,7 +227,7 @@ class ReleaseInterrupted(KeyboardInterrupt):
 
 
 def sentence(text: str) -> str:
-    """With one full stop at its end; a question mark, and three dots for what was left out, stay as they are.
+    """The text with one full stop at its end; a question mark or three dots at the end stay as they are.
 
     >>> sentence("is below 1"), sentence("is below 1."), sentence("cast it: select ...")
     ('is below 1.', 'is below 1.', 'cast it: select ...')
@@ -237,7 +237,7 @@ def sentence(text: str) -> str:
 
 
 def did_you_mean(typed: str, there: Iterable[str]) -> str:
-    """A question with what is spelt nearly so; empty if nothing is. Only for names that may be shown.
+    """A question that suggests similar names; empty if there are none. Only for names that may be shown.
 
     >>> did_you_mean("shanon", ["shannon", "simpson", "hill"]), did_you_mean("xyz", ["hill"])
     ('Did you mean shannon?', '')
@@ -250,16 +250,16 @@ def did_you_mean(typed: str, there: Iterable[str]) -> str:
 
 
 def in_one_line(text: str, most: int = 400) -> str:
-    """The text, in one line; of a long one its beginning, and dots that say so."""
+    """The text in one line; a long text is cut, and ends in dots."""
     text = " ".join(text.split())
     return text if len(text) <= most else f"{text[:most].rstrip()} ..."
 
 
 def shortened(value: object) -> str:
-    """A repr that never fills the screen, and never shows what a huge argument holds beyond its start.
+    """A repr that never fills the screen, and shows only the start of a huge argument.
 
-    Of a long text or list only the start is looked at: an error about a gigabyte does not take another one. What has
-    no repr (an integer of 5,000 digits, lists nested 10,000 deep) is described by its type.
+    It reads only the start of a long text or list, so that an error about a gigabyte does not need another one. What
+    has no repr (an integer of 5,000 digits, lists nested 10,000 deep) is described by its type.
     """
     try:
         if isinstance(value, str | bytes | bytearray) and len(value) > _LONG:

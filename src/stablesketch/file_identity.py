@@ -1,9 +1,9 @@
 """Which file a name leads to, and whether it is the only name.
 
-A file that is replaced by renaming, or that has other files beside it, must have exactly one name. Under a second one
-(a hard link, or a mount of the single file, as containers get it) the files beside it are others, and a rename leaves
-the second name where it was. Symbolic links, relative paths and mounts of whole folders are not second names: they lead
-to the same entry of the same folder.
+A file that is replaced by renaming, or that has companion files, must have exactly one name. Under a second name (a
+hard link, or a mount of the single file, as in containers) the companion files differ, and a rename leaves the second
+name behind. Symbolic links, relative paths and mounts of whole folders are not second names: they lead to the same
+entry of the same folder.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _MOUNTS = Path("/proc/self/mountinfo")
 
 
 def identity_of(found: os.stat_result) -> Identity:
-    """What tells files on one machine apart, whatever their names."""
+    """What tells the files of one machine apart, whatever their names."""
     return found.st_dev, found.st_ino
 
 
@@ -46,9 +46,9 @@ def leftovers(path: Path, found: os.stat_result) -> list[Path]:
 
 
 def _is_mounted_alone(path: Path, found: os.stat_result) -> bool:
-    """Whether the system lists it as a mount point. Without a list, whether it is on another device than its folder.
+    """Whether the system lists it as a mount point. Without a list, whether its device differs from its folder's.
 
-    With a list the device says nothing: files and folders of one overlay may be on two.
+    If there is a list, the device proves nothing: files and folders of one overlay can be on two devices.
     """
     try:
         with open(_MOUNTS, "rb") as mounts:
@@ -58,7 +58,7 @@ def _is_mounted_alone(path: Path, found: os.stat_result) -> bool:
 
 
 def _unescaped(place: bytes) -> bytes:
-    r"""Blanks, tabs, ends of lines and backslashes stand there as \040 and the like."""
+    r"""The list has spaces, tabs, line ends and backslashes as \040 and the like."""
     for code in (b"040", b"011", b"012", b"134"):
         place = place.replace(b"\\" + code, bytes([int(code, 8)]))
     return place

@@ -1,4 +1,4 @@
-"""`df.stablesketch`: releases and exact values as methods of a frame. Nothing is imported before it is used."""
+"""`df.stablesketch`: releases and exact values as methods of a frame. Imports nothing until it is used."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ class OnFrame:
         self._frame = frame
 
     def release(self, *arguments: Any, **what: Any) -> Outcome:
-        """Private numbers of this frame: all arguments of `ss.release` but the data."""
+        """Private numbers of this frame. Takes all arguments of `ss.release` except the data."""
         from .engines.local import release
 
         return release(self._frame, *arguments, **what)
 
     def exact(self, *arguments: Any, **what: Any) -> Exact:
-        """True values of this frame, **not private**: all arguments of `ss.exact` but the data."""
+        """True values of this frame, **not private**. Takes all arguments of `ss.exact` except the data."""
         from .engines.local.exact import exact
 
         return exact(self._frame, *arguments, **what)
 
     def collect(self, *arguments: Any, **what: Any) -> Any:
-        """Collectors of this frame as a table: all arguments of `ss.collect` but the data."""
+        """Collectors of this frame as a table. Takes all arguments of `ss.collect` except the data."""
         from .engines.local.stored import collect
 
         return collect(self._frame, *arguments, **what)

@@ -1,9 +1,10 @@
-"""The one frame of all blobs: a header that says what is in it, fields, a checksum. Specified in docs/wire-format.md.
+"""The frame of every blob: a header that says what it contains, fields, and a checksum. Specified in
+docs/wire-format.md.
 
 magic (8) | version (2) | kind (2) | fields of the kind | checksum (8)
 
-The format is canonical: one content, one byte string. So a reader refuses whatever a writer would not have written (an
-integer with a superfluous byte, bytes after the end) even where it could guess what was meant.
+The format is canonical: one content, one byte string. A reader refuses anything that a writer would not have written
+(an integer with a superfluous byte, bytes after the end), even if it could guess the meaning.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from typing import Any, overload
 from ._native import integers_end
 from .errors import BlobError, ForeignBlob, UnsupportedVersion
 
-MAGIC = b"\x89SSK\r\n\x1a\n"  # not text, and broken by whatever treats it as text
+MAGIC = b"\x89SSK\r\n\x1a\n"  # not text, and damaged by anything that treats it as text
 VERSION = 1
-MOST_COUNTED = 2**256  # pairs, or total: no stream comes near, a sketch merged with itself again and again might
+MOST_COUNTED = 2**256  # pairs or total: no stream comes near, but a sketch merged with itself repeatedly might
 
 _HEADER = struct.Struct("<8sHH")  # magic, version, kind
 _CHECKSUM_BYTES = 8
@@ -47,13 +48,13 @@ NAMES = {
 
 
 def framed(kind: Kind, *fields: bytes) -> bytes:
-    """The blob of these fields."""
+    """The blob with these fields."""
     body = b"".join((_HEADER.pack(MAGIC, VERSION, kind), *fields))
     return body + _checksum(body)
 
 
 def opened(blob: bytes, *kinds: Kind) -> tuple[Kind, Reader]:
-    """The kind, one of `kinds`, and a reader of the fields; header and checksum have been looked at."""
+    """The kind, one of `kinds`, and a reader of the fields, after the header and the checksum have been checked."""
     what = NAMES[kinds[0]][0]
     if not blob or blob[: len(MAGIC)] != MAGIC[: len(blob)]:
         raise ForeignBlob(f"these {len(blob)} bytes are not {what}: unrecognised header.")
@@ -88,7 +89,7 @@ _WRONG = {
 
 
 class Reader:
-    """Takes one field after another of `body`; running out is an error about `what` it is."""
+    """Takes one field after another from `body`. If it ends too early, the error names `what` it is."""
 
     def __init__(self, what: str, body: bytes, position: int = 0) -> None:
         self._what = what
@@ -144,9 +145,9 @@ class Reader:
 
 
 class PackedIntegers(Sequence[int]):
-    """Integers one after the other as the wire has them, which is how the compiled core reads and writes entries.
+    """Integers one after another in the wire format, which is how the compiled core reads and writes entries.
 
-    They are known to be good: `raw` is as many integers in their shortest form, and nothing else.
+    They are already checked: `raw` holds exactly this many integers in their shortest form.
     """
 
     def __init__(self, raw: bytes, count: int) -> None:
@@ -190,5 +191,5 @@ def encode_integer(value: int) -> bytes:
 
 
 def counts_are_possible(pairs: int, total: int = 0) -> bool:
-    """Whether a stream can have this many pairs and this total, counting deletes as negative: a float holds both."""
+    """Whether a stream can have this many pairs and this total, counting deletes as negative. A float can hold both."""
     return max(abs(pairs), abs(total)) <= MOST_COUNTED

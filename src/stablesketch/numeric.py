@@ -1,4 +1,4 @@
-"""What counts as a number where one is asked for: Python's and numpy's; a truth value is none."""
+"""What counts as a number: those of Python and numpy, but not a bool."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`import stablesketch.pandas` gives every frame of pandas its `df.stablesketch` (frames.py)."""
+"""`import stablesketch.pandas` gives every pandas frame its `df.stablesketch` (frames.py)."""
 
 from pandas.api.extensions import register_dataframe_accessor  # type: ignore[import-untyped]
 

@@ -1,12 +1,12 @@
-"""From payment to output: what a ledger has recorded, and signals that wait until the value is there.
+"""From payment to output: what a ledger has recorded, and signals that wait until the value is shown.
 
-Between the payment and the moment at which the value is shown, an interrupt would leave a release that is paid for
-and that nobody has. So SIGINT, SIGTERM and SIGHUP are held from just before the payment to the end of the outermost
-`until_shown` block, and delivered then. What is held is short: the transaction of the ledger, the value computed from
-what was collected, and on the command line the output. Reading data is never held.
+An interrupt between the payment and the moment when the value is shown would leave a release that is paid for but
+that nobody has seen. So SIGINT, SIGTERM and SIGHUP are held from just before the payment to the end of the outermost
+`until_shown` block, and then delivered. They are held for a short time only: for the ledger's transaction, the
+computation of the value, and on the command line the output. They are never held while data are read.
 
-Signals reach Python code in the main thread alone, so elsewhere nothing has to be held. SIGKILL, a crash and a power
-cut cannot be held: then the ledger has the value that nobody saw (`Ledger.published`; secret/spending.py).
+Only the main thread handles signals in Python, so other threads need not hold any. SIGKILL, a crash or a power cut
+cannot be held: the ledger then has a value that nobody saw (`Ledger.published`; secret/spending.py).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _HELD = tuple(
 
 
 class Paid(NamedTuple):
-    """A record of a ledger that a release was paid by."""
+    """The ledger's record that paid for a release."""
 
     ledger: Path
     number: int
@@ -51,12 +51,12 @@ class Payment:
         self._handlers: dict[int, Any] = {}
 
     def hold(self) -> None:
-        """From here signals wait. Called just before a payment."""
+        """Signals wait from here on. Called just before a payment."""
         if threading.current_thread() is not threading.main_thread():
             return
         for number in _HELD:
             handler = signal.getsignal(number)
-            # None: a handler that is not Python's, which could not be put back.
+            # None: the handler is not Python's, and could not be restored.
             if number not in self._handlers and handler is not None and handler != signal.SIG_IGN:
                 self._handlers[number] = handler
                 signal.signal(number, self._wait)
@@ -67,21 +67,21 @@ class Payment:
             self._on_signal(number)
 
     def let_go(self) -> None:
-        """Signals arrive again, and those that waited arrive now: before something that takes long."""
+        """Delivers the waiting signals, and holds no more. For use before something that takes long."""
         self.restore()
         waiting, self.caught = self.caught, []
         for number in dict.fromkeys(waiting):
             signal.raise_signal(number)
 
     def restore(self) -> None:
-        """The handlers there were before."""
+        """Restores the previous handlers."""
         while self._handlers:
             number, handler = next(iter(self._handlers.items()))
             signal.signal(number, handler)
             del self._handlers[number]
 
     def keep(self) -> None:
-        """Signals are never delivered: for a process that has nothing more to do than to end."""
+        """Never delivers the signals: for a process that is about to end."""
         self._handlers.clear()
 
     def in_words(self) -> str:
@@ -93,21 +93,21 @@ _current: ContextVar[Payment | None] = ContextVar("payment", default=None)
 
 
 def current_payment() -> Payment:
-    """The payment of the block around."""
+    """The payment of the surrounding block."""
     payment = _current.get()
     if payment is None:
-        raise RuntimeError("nothing is paid outside of until_shown")
+        raise RuntimeError("a payment must be made inside until_shown")
     return payment
 
 
 @contextlib.contextmanager
 def until_shown(on_signal: Callable[[int], None] | None = None) -> Iterator[Payment]:
-    """A block at whose end everything released within it has been shown, or returned to the caller.
+    """A block: when it ends, everything released inside it has been shown or returned to the caller.
 
-    Blocks within others are part of them. An error that leaves the outermost block after a payment says what was paid.
+    Inner blocks are part of the outermost one. An error that leaves it after a payment says what was paid.
 
     Raises:
-        ReleaseInterrupted: a KeyboardInterrupt that came after the payment; it has the releases.
+        ReleaseInterrupted: a KeyboardInterrupt after the payment; it holds the releases.
     """
     outer = _current.get()
     if outer is not None:

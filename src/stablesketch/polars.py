@@ -1,4 +1,4 @@
-"""`import stablesketch.polars` gives every frame of polars, lazy or not, its `df.stablesketch` (frames.py)."""
+"""`import stablesketch.polars` gives every polars frame, lazy or not, its `df.stablesketch` (frames.py)."""
 
 from polars.api import register_dataframe_namespace, register_lazyframe_namespace
 

@@ -1,4 +1,4 @@
-"""`Release`: a number one may publish, its interval and its price."""
+"""`Release`: a publishable number, its interval and its price."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ _MOST_POINTS = 16
 
 @dataclass(frozen=True)
 class Terms:
-    """On what terms a release is made: decided before anything is released, and said by the release.
+    """The terms of a release: decided before anything is released, and stated by the release.
 
-    ε and δ are the price of all that it is part of, a table or a search for max_value; what is protected is what was
-    asked for, and a table may be planned for other neighbours than those (bounding/groups.py). `total`: whether the
-    release also has the noisy total that it was computed from, where there is one. It was paid for in any case.
+    ε and δ are the price of everything that the release is part of: a table, or a search for max_value. The relation
+    and the unit are those the caller asked for; a table may be planned for other neighbours (bounding/groups.py).
+    `total` says whether the release includes the noisy total that it was computed from, if there is one. The total is
+    paid for in any case.
     """
 
     epsilon: float
@@ -45,9 +46,9 @@ class Terms:
 
 @dataclass(frozen=True)
 class NoisyTotal:
-    """The total of all values, which is the number of pairs where each counts 1, plus Laplace noise of this scale.
+    """The total of all values (the number of pairs, if each counts 1) plus Laplace noise of this scale.
 
-    It may be below 0. The truth is more than r scales above it with probability e^-r/2, and as often below it.
+    It can be negative. The truth is more than r scales above it with probability e^-r/2, and as often below it.
     """
 
     value: float
@@ -56,7 +57,7 @@ class NoisyTotal:
 
 @dataclass(frozen=True)
 class Point:
-    """One order of a profile: a Hill number with its own limits, and with those of a band for all orders at once.
+    """One order of a profile: a Hill number with its own limits and the limits of a band for all orders at once.
 
     Releases of version 0.1.0 have no band.
     """
@@ -74,17 +75,19 @@ class Release:
     """A private value, limits that contain the truth with probability `confidence`, and its price.
 
     The truth is the value of these data, not of a population they were sampled from. Everything here may be published.
-    `pairs` is the number of pairs where that is public (relation "replace"), else None. `value` lies between `low` and
-    `high`, and all three in the range that the statistic can have, given what is public. Within that range moments,
-    counts and Shannon's entropy are unbiased (unless `mechanism` says that pairs were sampled); values beyond it pile
-    up at its ends. `p` is the order of the statistic. `points` are the orders of a profile, whose `value` is that of
-    the first. `record` is the number of the release in the ledger it was paid from, so that value and record can be
-    matched; None without a ledger. `person` says that people are protected: all that one person did, of which at most
+
+    `value` lies between `low` and `high`, and all three in the range that the statistic can have, given what is public.
+    Within that range moments, counts and Shannon's entropy are unbiased (unless `mechanism` says that pairs were
+    sampled); values outside it are moved to its nearer end. `p` is the order of the statistic. `points` are the orders
+    of a profile; its `value` is that of the first. `pairs` is the number of pairs if that is public (relation
+    "replace"), otherwise None.
+
+    `record` is the number of the release in the ledger that paid for it, so that value and record can be matched; None
+    without a ledger. `person` says that people are protected: everything one person did, of which at most
     `pairs_per_person` pairs were used. Otherwise one `unit` is protected: a pair (a row), a whole key, or one of the
-    individuals that a value counts; None in releases of version 0.1.0, which do not say it. `protects` says it in the
-    words of a ledger. `noise` is the scale of the Laplace noise on the estimate of a sketch, in units of what was
-    measured. `total` is the noisy total that the value was computed from, where the terms ask for it, as a monitor's
-    do.
+    individuals that a value counts; None in releases of version 0.1.0, which do not record it. `protects` states it as
+    a ledger does. `noise` is the scale of the Laplace noise on the estimate of a sketch, in units of what was measured.
+    `total` is the noisy total that the value was computed from, if the terms ask for it, as those of a monitor do.
     """
 
     value: float
@@ -110,7 +113,7 @@ class Release:
     total: NoisyTotal | None = None
 
     def to_json(self) -> str:
-        """The release as versioned JSON. Points, record, person, noise and unit are left out if there are none.
+        """The release as versioned JSON. Points, record, person, noise and unit are omitted if there are none.
 
         A limit beyond the largest float is null.
         """
@@ -138,7 +141,7 @@ class Release:
 
     @classmethod
     def from_json(cls, text: str) -> Release:
-        """Reads the result of `to_json`: every field must be there, valid and within its range, and no others."""
+        """Reads the result of `to_json`. All fields must be present, valid and within range; no others are allowed."""
         try:
             fields = Fields(parsed(text, finite=False), "the release")
             if fields.any("format") != _FORMAT:
@@ -186,9 +189,9 @@ class Release:
 
     @property
     def protects(self) -> str:
-        """What is protected, in the words of a ledger. Releases must agree on it to share a budget.
+        """What is protected, in the words of a ledger. Releases that share a budget must agree on it.
 
-        `Ledger.charge(release=...)` records it so.
+        `Ledger.charge(release=...)` records it in this form.
         """
         return self.relation + (" of people" if self.person else protected_unit(self.unit or "pair"))
 
@@ -203,7 +206,7 @@ class Release:
 
 
 def _table(points: tuple[Point, ...], title: str, confidence: float) -> str:
-    """The orders of a profile under each other, each with its limits, and with those of the band if there is one."""
+    """One line for each order of a profile, with its limits and those of the band, if there is one."""
     sure = f"{100 * confidence:g}%"
     banded = all(point.band_low is not None for point in points)
     rows = [["order", "value", f"{sure} from", "to", *([f"{sure} at once from", "to"] if banded else [])]]
@@ -231,7 +234,7 @@ def _total(content: object) -> NoisyTotal:
 
 
 def _limits(fields: Fields) -> tuple[float, float, float]:
-    """Value, low and high. What is computed from moments can be beyond the largest float."""
+    """Value, low and high. A value computed from moments can exceed the largest float."""
     value, low, high = (_limit(fields, name) for name in ("value", "low", "high"))
     if low > high or math.inf in (-value, -low) or high < value == math.inf:
         raise JsonError("the limits of the interval are not in order")
@@ -239,12 +242,12 @@ def _limits(fields: Fields) -> tuple[float, float, float]:
 
 
 def _limit(fields: Fields, name: str) -> float:
-    """A number; null is one beyond the largest float, which was once written as Infinity."""
+    """A number; null stands for one above the largest float, which earlier versions wrote as Infinity."""
     return fields.number(name) if fields.optional(name) else math.inf
 
 
 def _finite(content: dict[str, Any]) -> dict[str, Any]:
-    """The content with null for what is infinite: JSON has no infinities."""
+    """The content with null for infinite numbers, because JSON has no infinities."""
     return {name: None if value == math.inf else value for name, value in content.items()}
 
 

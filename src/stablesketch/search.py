@@ -1,4 +1,4 @@
-"""Where something begins to be enough, found by halving and always from the side where it is."""
+"""Bisection for the least number that is enough. The result always errs on the side that is enough."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 
 def least_between(enough: Callable[[float], bool], low: float, high: float, within: float) -> float:
-    """The least number that is enough, to a part `within` of itself: `high` is enough, and so is what is returned."""
+    """The least number that is enough, to a relative accuracy of `within`. `high` and the result are enough."""
     while high - low > within * high:
         middle = 0.5 * (low + high)
         if not low < middle < high:
-            break  # neighbouring floats, as there are few of near 0
+            break  # low and high are adjacent floats, as happens near 0
         low, high = (low, middle) if enough(middle) else (middle, high)
     return high
 
@@ -19,7 +19,7 @@ def least_between(enough: Callable[[float], bool], low: float, high: float, with
 def least_above(
     enough: Callable[[float], bool], first: float, within: float, most: float = math.inf
 ) -> float | None:  # fmt: skip
-    """As `least_between`, from 0 on, `first` being doubled until it is enough; None if that is beyond `most`."""
+    """Like `least_between`, from 0 on: doubles `first` until it is enough; None if that is beyond `most`."""
     low, high = 0.0, first
     while not enough(high):
         low, high = high, 2.0 * high
@@ -29,7 +29,7 @@ def least_above(
 
 
 def last_whole(holds: Callable[[int], bool], low: int, high: int) -> int:
-    """The last integer for which it holds: it does for `low`, and for no integer from `high` on."""
+    """The last integer for which `holds` is true: it is for `low`, and for no integer from `high` on."""
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if holds(middle) else (low, middle)

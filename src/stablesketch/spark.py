@@ -1,4 +1,4 @@
-"""Private numbers from DataFrames of Spark: `release`, `sketch`, `sketch_by`, `merged`, and where secrets are found.
+"""Private numbers from Spark DataFrames: `release`, `sketch`, `sketch_by`, `merged`, and where to find secrets.
 
 Needs the extra `spark` and Java 17. How to use it: docs/how-to/spark.md.
 """

@@ -1,4 +1,4 @@
-"""Numbers as people say them, and a price never below what it is."""
+"""Numbers as people say them, and prices never rounded down."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 
 
 def short(value: float) -> str:
-    """0.1971, 7.72, 10,000, 2 million, 3 billion, 9 trillion; beyond that, powers. Four digits below a thousand."""
+    """0.1971, 7.72, 10,000, 2 million, 3 billion, 9 trillion; above that, powers of ten. Four digits below 1,000."""
     if abs(value) < 999.95:
         return f"{value:.4g}"
     for unit, name in ((1e12, "trillion"), (1e9, "billion"), (1e6, "million")):
@@ -17,7 +17,7 @@ def short(value: float) -> str:
 
 
 def about(value: float) -> str:
-    """Three digits that count, as somebody would say them aloud."""
+    """Three significant digits, as people would say them aloud."""
     return short(float(f"{value:.3g}"))
 
 
@@ -27,7 +27,7 @@ def percent(part: float) -> str:
 
 
 def relative_error(error: float) -> str:
-    """A relative error. Beyond the value itself no number says more than that.
+    """A relative error. If it exceeds the value itself, the exact number no longer matters.
 
     >>> relative_error(0.0509), relative_error(343.91)
     ('5.09%', 'over 100%')
@@ -52,7 +52,7 @@ def one_in(chance: float) -> str:
     """
     if chance > 0.01:
         return f"{at_most(100.0 * chance, 2)}%"
-    number = (1.0 + 1e-9) / chance  # of 1e-9 it is a billion, and not a hair less
+    number = (1.0 + 1e-9) / chance  # for 1e-9 this gives a full billion, despite rounding
     digits = 10 ** (math.floor(math.log10(number)) - 1)
     return f"1 in {math.floor(number / digits) * digits:,}"
 
@@ -64,7 +64,7 @@ def at_least(value: float, digits: int = 4) -> str:
 
 def _rounded(value: float, digits: int, rounding: str) -> str:
     nearest = f"{value:.{digits}g}"
-    own = Context(prec=17)  # threads of a free-threaded Python share the current one, and would race for its flags
+    own = Context(prec=17)  # threads of a free-threaded Python share the current context, and would race on its flags
     exact, near = own.create_decimal(repr(value)), own.create_decimal(nearest)
     if exact == near or (near > exact) == (rounding == ROUND_CEILING):
         return nearest
@@ -72,7 +72,7 @@ def _rounded(value: float, digits: int, rounding: str) -> str:
 
 
 def but_rivals(rivals: int, others: int) -> str:
-    """The end of a sentence about the largest group: how many of the others may be as large, by their intervals.
+    """The end of a sentence about the largest group: how many others may be as large, judging by their intervals.
 
     >>> but_rivals(0, 4), but_rivals(1, 1)
     ('', ', but the other may be as large')

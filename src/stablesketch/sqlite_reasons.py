@@ -1,4 +1,4 @@
-"""Why SQLite could not do something, in words that say what to do about it."""
+"""Why SQLite failed, in words that say what to do about it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _REASONS = {
 
 
 def kind_of(error: sqlite3.Error) -> str:
-    """Its name without details: SQLITE_IOERR of SQLITE_IOERR_WRITE. Empty if it has none."""
+    """The name of the error without details: SQLITE_IOERR for SQLITE_IOERR_WRITE. Empty if it has none."""
     return "_".join((getattr(error, "sqlite_errorname", "") or "").split("_")[:2])
 
 

@@ -1,7 +1,7 @@
-"""Locks of several objects at once, always taken in the same order: so threads cannot wait for each other in a ring.
+"""Takes the locks of several objects at once, always in the same order, so that threads cannot deadlock.
 
-Every object that changes has one lock, and whoever changes or copies it holds that: calls from several threads come one
-after the other (docs/threads.md).
+Every mutable object has one lock. A thread that changes or copies the object holds it, so calls from several threads
+run one after another (docs/threads.md).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager
 
 @contextlib.contextmanager
 def holding(*locks: AbstractContextManager[object]) -> Iterator[None]:
-    """All of these locks, for the length of the block. One that is given twice is held once."""
+    """Holds all of these locks for the length of the block; a lock given twice is held once."""
     with contextlib.ExitStack() as held:
         for lock in sorted({id(lock): lock for lock in locks}.values(), key=id):
             held.enter_context(lock)

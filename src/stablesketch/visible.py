@@ -1,8 +1,8 @@
-"""Text that came with data, shown so that it can do nothing but be read.
+"""Shows text that came with data so that it can only be read, never obeyed.
 
-The name of a group, a column or a file may hold anything: escape sequences that a terminal obeys, marks that turn the
-direction of a line, characters nobody sees, half of a surrogate pair. Wherever such a name is shown to people it is
-shown with these written out, as Python writes them; JSON keeps the exact name.
+The name of a group, a column or a file can contain anything: escape sequences that a terminal obeys, marks that reverse
+the direction of a line, invisible characters, half of a surrogate pair. Wherever such a name is shown to people, these
+are escaped as Python escapes them; JSON keeps the exact name.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from __future__ import annotations
 import re
 import unicodedata
 
-# Control, format (zero-width, right-to-left), surrogate, private, unassigned; separators of lines and paragraphs.
+# Control, format (zero-width, right-to-left), surrogate, private, unassigned; line and paragraph separators.
 _HIDDEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
-_BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")  # letters and marks that show nothing
+_BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")  # letters and marks that are invisible
 _PLAIN = re.compile(r"[ -~]*")
 _PERHAPS_HIDDEN = re.compile(r"[^ -~]")
 
 
 def visible(text: str, keep: str = "") -> str:
-    r"""The text with all that is not seen, or is obeyed instead of shown, written out; characters in `keep` stay.
+    r"""The text with every invisible character, and every one that a terminal obeys, escaped; those in `keep` stay.
 
     >>> visible("a\x1b[31mred\u202e")
     'a\\x1b[31mred\\u202e'
@@ -29,7 +29,7 @@ def visible(text: str, keep: str = "") -> str:
 
 
 def json_visible(text: str) -> str:
-    r"""JSON with the same characters written as JSON writes them, \u001b: what it means is the same."""
+    r"""JSON with the same characters escaped as JSON escapes them, \u001b; its meaning is unchanged."""
     return _PERHAPS_HIDDEN.sub(lambda found: _in_json(found[0]), text)
 
 

@@ -1,10 +1,10 @@
-"""What the program says, in the caller's own terms.
+"""Messages in the caller's own terms.
 
-A text names an argument or a statistic by `arg` or `stat`, never as it is spelt. Each interface spells it when the text
-is shown: Python as `max_value=5` and `ss.Hill(0.5)`, the command line as `--max-value 5` and `--statistic hill --order
-0.5` (cli/in_options.py). Where the two need different words, `either` has both. Inside a text a name stands between
-noncharacters of Unicode, which are for the internal use of programs and never part of text that is exchanged:
-f-strings carry it like any other text, and no data look like it.
+A text names an argument or a statistic by `arg` or `stat`, never by a fixed spelling. Each interface spells it when the
+text is shown: Python as `max_value=5` and `ss.Hill(0.5)`, the command line as `--max-value 5` and `--statistic hill
+--order 0.5` (cli/in_options.py). Where the two need different words, `either` has both. Inside a text, a name is
+enclosed in Unicode noncharacters, which are for internal use by programs and never part of exchanged text. F-strings
+carry them like any other text, and no data look like them.
 
 >>> in_python(f"Pass {arg('max_value', 5)} or {stat('Hill', 0.5)}, or leave out {arg('by')}.")
 'Pass max_value=5 or ss.Hill(0.5), or leave out by=.'
@@ -20,7 +20,7 @@ MentionKind = Literal["subject", "argument", "statistic", "either"]
 
 
 class Mention(NamedTuple):
-    """What a text names: an argument or a statistic, with its values as Python writes them and as they are typed."""
+    """An argument or a statistic named in a text, with its values as written in Python and as typed in a shell."""
 
     kind: MentionKind
     name: str
@@ -28,7 +28,7 @@ class Mention(NamedTuple):
     typed: tuple[str, ...]
 
     def in_python(self) -> str:
-        """As Python writes it."""
+        """The spelling in Python."""
         if self.kind == "either":
             return self.written[0]
         if self.kind == "statistic":
@@ -37,17 +37,17 @@ class Mention(NamedTuple):
 
 
 def arg(name: str, *value: object) -> str:
-    """An argument, by its name in Python; with the value that it is to have, if there is one."""
+    """An argument, by its name in Python, with the value to pass, if any."""
     return _marked("argument", name, value)
 
 
 def subject(name: str) -> str:
-    """An argument as a noun of its sentence: "size must be positive", "a smaller size"."""
+    """An argument as a noun in its sentence: "size must be positive", "a smaller size"."""
     return _marked("subject", name, ())
 
 
 def either(python: str, typed: str) -> str:
-    """What each interface says in words of its own: a call in Python, a command on the command line.
+    """Different words for each interface: a call in Python, a command on the command line.
 
     >>> in_python(f"Create a ledger: {either('ss.Ledger(path)', 'stablesketch ledger new FILE')}.")
     'Create a ledger: ss.Ledger(path).'
@@ -61,12 +61,12 @@ def stat(name: str, *values: object) -> str:
 
 
 def in_python(text: str) -> str:
-    """The text with all that it names as it is written in Python."""
+    """The text with everything it names spelt as in Python."""
     return spelt(text, Mention.in_python)
 
 
 def spelt(text: str, spelling: Callable[[Mention], str]) -> str:
-    """The text with all that it names spelt so."""
+    """The text with everything it names spelt by `spelling`."""
     plain, *marked = text.split(_START)
     return plain + "".join(_spelt(piece, spelling) for piece in marked)
 
@@ -75,7 +75,7 @@ def _spelt(piece: str, spelling: Callable[[Mention], str]) -> str:
     inside, end, after = piece.partition(_END)
     kind, *fields = inside.split(_NEXT)
     if not end or kind not in get_args(MentionKind) or not len(fields) % 2:
-        return _START + piece  # nothing that was marked here
+        return _START + piece  # not marked by this module
     return spelling(Mention(kind, fields[0], tuple(fields[1::2]), tuple(fields[2::2]))) + after  # type: ignore[arg-type]
 
 
