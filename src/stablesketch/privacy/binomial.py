@@ -6,35 +6,35 @@ import math
 
 import numpy as np
 
-# The chance of failure that is used may be less than that allowed by this part of it.
+# The failure probability that is used may be this much smaller, relatively, than the one allowed.
 _CLOSE = 1e-9
 _MOST_STEPS = 200
 _NEGLIGIBLE = 1e-16
 
 
 def lower_limit(successes: int, trials: int, failure: float) -> float:
-    """A number that is at most the true probability x, except with a chance of at most `failure` (below 1/2).
+    """A lower limit for the true probability x that fails with a probability of at most `failure` (below 1/2).
 
-    It is the x for which P(Bin(trials, x) >= successes) = failure, taken from below. The chance that the limit
-    exceeds the true x is the chance of a count k with P(Bin(trials, x) >= k) < failure, which is at most `failure`,
-    at any number of trials: nothing here is asymptotic.
+    It is the x for which P(Bin(trials, x) >= successes) = failure, taken from below. The limit exceeds the true x if
+    the count k has P(Bin(trials, x) >= k) < failure. The probability of that is at most `failure` for any number of
+    trials: nothing here is asymptotic.
     """
     if successes == 0:
         return 0.0
 
-    # Aiming a little below the chance allowed, whatever comes as near as that is on the safe side of it.
+    # By aiming slightly below the allowed probability, any close result is on the safe side of it.
     aim = math.log(failure) - _CLOSE
 
     def excess(x: float) -> float:
         return log_tail(successes, trials, x) - aim
 
-    # At x = successes/trials the median of the count is `successes`, so that the tail is at least 1/2.
+    # At x = successes/trials the median of the count is `successes`, so the tail is at least 1/2.
     high = successes / trials
     low, above, below = high / 2.0, excess(high), excess(high / 2.0)
     while below > 0.0:
         high, above = low, below
         low, below = low / 2.0, excess(low / 2.0)
-    # Secants; an end that stays for a second time counts half (Illinois), so that both ends move.
+    # Secants; an end that stays twice counts half (Illinois), so that both ends move.
     last = 0
     for _ in range(_MOST_STEPS):
         x = low + (high - low) * below / (below - above)
@@ -51,15 +51,15 @@ def lower_limit(successes: int, trials: int, failure: float) -> float:
 
 
 def upper_limit(successes: int, trials: int, failure: float) -> float:
-    """A number that is at least the true probability, except with a chance of at most `failure`."""
+    """An upper limit for the true probability that fails with a probability of at most `failure`."""
     return 1.0 - lower_limit(trials - successes, trials, failure)
 
 
 def log_tail(successes: int, trials: int, probability: float) -> float:
-    """ln P(Bin(n, x) >= k) from above, to rounding, for 0 < x <= k/n and k >= 1.
+    """An upper bound of ln P(Bin(n, x) >= k), tight up to rounding, for 0 < x <= k/n and k >= 1.
 
     The terms after the first, C(n, k) x^k (1-x)^(n-k), fall by the factors (n-k-i)/(k+i+1) · x/(1-x) < 1, which
-    themselves fall; so the rest after some term is at most that term times factor/(1 - factor). The rounding of the
+    themselves fall. So the rest after some term is at most that term times factor/(1 - factor). The rounding of the
     logarithms of factorials, the only large numbers here, is added.
     """
     n, k, x = trials, successes, probability

@@ -4,18 +4,18 @@ With Ĥ_b = H_b + ζ_b the estimate of a bucket, N_b H_b = N_b ln N_b - Σ f ln 
 
     N ln N - Σ_b N_b (ln N_b - Ĥ_b) = N H + Σ_b N_b ζ_b,
 
-and the ζ_b are independent of the stream, of the hash and of each other. What may be released of it, with which noise:
-noisy_entropy.py; the proofs are in docs/math-bucket-entropy.md.
+and the ζ_b are independent of the stream, of the hash and of each other. What is released, and with what noise:
+noisy_entropy.py. The proofs are in docs/math-bucket-entropy.md.
 
-**What computing costs.** A term N_b (ln N_b - Ĥ_b) is computed from that bucket alone, in floats, and the terms are
-added exactly. So buckets that hold the same in both streams have the same computed terms, whatever their errors, and
-errors count in buckets that differ alone. There, for N_b <= 2^53 and |ζ_b| <= 500, a term is off by at most N_b (η +
-`TERM_ERROR`), η being the error of Ĥ_b: ln N_b < 37 is off by 4 roundings at most (2^-45), the difference is below
-574 and rounded once (2^-44), and so is the product (2^-43.8 N_b). N ln N is off by 2^-46 N. All of it together is less
-than (η + 2^-42) N in either stream.
+**The cost of finite precision.** A term N_b (ln N_b - Ĥ_b) is computed in floats from that bucket alone, and the terms
+are added exactly. So buckets with the same content in both streams have the same computed terms, whatever their errors,
+and errors matter only in buckets that differ. There, for N_b <= 2^53 and |ζ_b| <= 500, a term is off by at most N_b (η
++ `TERM_ERROR`), where η is the error of Ĥ_b: ln N_b < 37 is off by at most 4 roundings (2^-45), the difference is below
+574 and rounded once (2^-44), and so is the product (2^-43.8 N_b). N ln N is off by 2^-46 N. All of this together is
+less than (η + 2^-42) N in either stream.
 
-"The same computed terms" rests on numpy giving a number the same bits wherever it stands in an array, since rows move
-when a bucket before them fills; tests/privacy/test_same_bits_anywhere.py holds that.
+"The same computed terms" relies on numpy giving a number the same bits wherever it is in an array, because rows move
+when a bucket before them fills; tests/privacy/test_same_bits_anywhere.py checks this.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from ..arrays import Array
 from ..sketch.estimators.entropy_mean import entropy_mean
 
 TERM_ERROR = 2.0**-42
-"""By how much of N what is added to the Ĥ_b may be off."""
+"""The error, relative to N, of what is added to the Ĥ_b."""
 
 
 def bucket_mass(totals: NDArray[np.int64], locations: Array) -> Fraction:
@@ -44,14 +44,14 @@ def bucket_mass(totals: NDArray[np.int64], locations: Array) -> Fraction:
 
 
 def bucket_norm(totals: NDArray[np.int64]) -> int:
-    """‖N‖ = sqrt(Σ N_b²), rounded down. It rises with every pair, by no more than the value of the pair, and so does
-    the rounded one, values being whole."""
+    """‖N‖ = sqrt(Σ N_b²), rounded down. It increases with every pair by at most the value of the pair. So does the
+    rounded number, because values are whole."""
     return math.isqrt(sum(own * own for own in totals.tolist()))
 
 
 def _exact_sum(terms: Array) -> Fraction:
-    """Without rounding: floats are whole numbers times powers of two, and as many places behind the point as any of
-    them has are enough for all."""
+    """The sum without rounding: floats are whole numbers times powers of two, and the smallest of these powers serves
+    all of them."""
     if not len(terms):
         return Fraction(0)
     mantissas, exponents = np.frexp(terms)

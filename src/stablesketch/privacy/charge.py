@@ -1,49 +1,50 @@
-"""`Charge`: a release in the few public numbers that its privacy depends on, and its cost.
+"""`Charge`: the few public numbers that the privacy of a release depends on, and its cost.
 
-Six kinds, each with its privacy loss distribution, from what the release did and not from the ε it reports. A kind says
-what noise there is, not which mechanism was asked for. Ledgers store these names, so they stay as they are:
+There are six kinds, each with a privacy loss distribution that follows from what the release did, not from the ε it
+reports. A kind says what noise there is, not which mechanism was asked for. Ledgers store these names, so they cannot
+change:
 
 - **sketch**: bare entries, without noise (mechanism/bare.py). They are `size` entries of the pair (D_{p,1}, D_{p,ρ}),
-  ln ρ being the sensitivity (privacy/curve.py), and `gap`: with what probability finite precision may change the
-  outcome (privacy/precision.py).
-- **exact**: noise on a whole number of known sensitivity, as exact mechanisms, counters, distinct keys and entropy have
-  it. The number has sensitivity D, the noise is discrete Laplace of scale b = D/ε. Under neighbours that are D apart
-  the loss at the outcome z is (|z - D| - |z|)/b. Neighbours that are less apart are dominated: the noise is
-  log-concave, so that half lines tell best, and P(X <= y) - αP(X <= y - d) grows with d (Lemma 3 of
+  where ln ρ is the sensitivity (privacy/curve.py). `gap` is the probability that finite precision changes the outcome
+  (privacy/precision.py).
+- **exact**: noise on a whole number of known sensitivity, used for exact mechanisms, counters, distinct keys and
+  entropy. The number has sensitivity D, and the noise is discrete Laplace of scale b = D/ε. For neighbours that are D
+  apart, the loss at the outcome z is (|z - D| - |z|)/b. Neighbours that are less apart are dominated: the noise is
+  log-concave, so half lines distinguish best, and P(X <= y) - αP(X <= y - d) grows with d (Lemma 3 of
   docs/math-sensitivity-and-curve.md, which uses no more than that).
 - **shift**: bare entries of entropy, without noise (mechanism/bare_entropy.py). They are `size` entries of the law R
-  moved by at most `log_rho` (privacy/shift_curve.py), and `gap`. Entropy may rise or fall when a pair is added, so that
-  either direction is charged the worse of the two.
-- **estimate**: noise on the estimate of a sketch, as moments have it by default (mechanism/noisy.py,
-  privacy/estimate_loss.py). The law of its relative error ξ is known by `estimate`, p and `size`; the largest of
-  `copies` of them counts; `noise` is the scale in units of what neighbours change, `added` what computing adds to the
-  shift in units of the noise, and `gap` the probability with which computing may fail. Twice that is charged at
-  infinity, and nothing else: what is below on finite precision is for the entries of the other kinds. The pair is
-  symmetric, so that both directions have the same law.
+  moved by at most `log_rho` (privacy/shift_curve.py), and `gap`. Entropy may rise or fall when a pair is added, so each
+  direction is charged the worse of the two.
+- **estimate**: noise on the estimate of a sketch, used for moments by default (mechanism/noisy.py,
+  privacy/estimate_loss.py). `estimate`, p and `size` determine the law of its relative error ξ; the largest of `copies`
+  of them counts. `noise` is the scale in units of what neighbours change, `added` is what finite precision adds to the
+  shift in units of the noise, and `gap` is the probability that the computation fails. Twice that is charged at
+  infinity, and nothing else: the paragraph on finite precision below is for the entries of the other kinds. The pair is
+  symmetric, so both directions have the same law.
 - **all**: several releases of one stream that are planned together, `parts`. They are independent given the stream, so
   their losses add up.
-- **other**: something that was proved (ε, δ)-private elsewhere, as are plans that sample their pairs
+- **other**: something that was proved (ε, δ)-private elsewhere, such as plans that sample their pairs
   (privacy/sampling.py). Randomised response with δ at infinity dominates it.
 
-These are all: every process that opens a ledger must know what its records cost, so nobody adds a kind from outside. A
-new mechanism is charged as one of them, where its proof says so, or else as "other".
+This list is closed: every process that opens a ledger must know what its records cost, so no kind can be added from
+outside. A new mechanism is charged as one of them if its proof says so, otherwise as "other".
 
 **Directions.** Under add_remove one neighbour has what the other lacks, so F_p of a stream, or of any part of it, is
-the larger for the same one of the two in every release. "Removed" (narrow against wide) and "added" (wide against
-narrow) are therefore composed apart, and the worse counts. Under replace a pair may raise F_p in one release and
-lower it in another; an observer who knows the two neighbours knows which. So every release is charged the worse of
-its two directions at every α at once (`either` in loss_law.py), and there is one law only. That dominates every way the
-directions can be mixed.
+larger for the same one of the two in every release. "Removed" (narrow against wide) and "added" (wide against narrow)
+are therefore composed separately, and the worse counts. Under replace a pair may raise F_p in one release and lower it
+in another, and an observer who knows the two neighbours knows which. So every release is charged the worse of its two
+directions at every α at once (`either` in loss_law.py), and there is only one law. It dominates every way of mixing the
+directions.
 
 **Finite precision.** On either neighbour the outcome of a release differs from the ideal one with probability at most
-g, its `gap`. Charging d = (1 + e^c) g + H(e^c) at infinity covers that, for any c >= 0, H being the ideal curve in that
-direction. *Proof.* The true curve is at most H(α) + (1 + α) g (privacy/precision.py). For α <= e^c that is at most
+g, its `gap`. Charging d = (1 + e^c) g + H(e^c) at infinity covers this for any c >= 0, where H is the ideal curve in
+that direction. *Proof.* The true curve is at most H(α) + (1 + α) g (privacy/precision.py). For α <= e^c that is at most
 H(α) + (1 + e^c) g; for α > e^c, curves fall, so it is at most H(e^c) + (1 + e^c) g. Both are at most H(α) + d, the
 curve of the ideal pair with a mass d more at infinity. ∎ The least d over some values of c is taken; for releases of a
 small ε it is little more than 2g. (Adding (1 + e^ε) g_i for the *total* ε instead would be e^ε/2 times as much.)
 
-**Beside the distribution**, every charge has an (ε, δ) of its own, for which it was planned. It is certified here,
-from what the release does: what a plan says of itself is not believed, except where its distribution is not known.
+**Besides the distribution**, every charge has its own (ε, δ), for which it was planned. It is certified here from what
+the release does: what a plan claims is not trusted, except where its distribution is unknown.
 """
 
 from __future__ import annotations
@@ -70,9 +71,9 @@ from .noisy_estimate import Precision
 from .shift_curve import ShiftCurve
 
 ChargeKind = Literal["sketch", "exact", "shift", "estimate", "all", "other"]
-"""What each is: at the head of this file."""
+"""The kinds are described at the top of this file."""
 
-# What is written for estimates alone, so that what was written of other kinds before stays as it is.
+# Written for estimates only, so that the stored form of the other kinds does not change.
 _OF_ESTIMATES = ("estimate", "noise", "added", "copies")
 
 _UNIT = 2.0**-53
@@ -90,7 +91,7 @@ MOST_EPSILON = 1e6
 
 @dataclass(frozen=True)
 class Charge:
-    """One way of releasing; equal charges cost the same. Fields that a kind has no use for are 0."""
+    """One way of releasing; equal charges cost the same. Fields that a kind does not use are 0."""
 
     kind: ChargeKind
     p: float = 0.0
@@ -107,11 +108,11 @@ class Charge:
     copies: int = 0
 
     def to_json(self) -> str:
-        """The canonical JSON: numbers as Python writes them, which is exact."""
+        """The canonical JSON, with numbers as Python writes them, which is exact."""
         return json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"))
 
     def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON; parts only where there are any."""
+        """Ready for JSON; includes parts only if there are any."""
         fields = asdict(self)
         del fields["parts"]
         if self.kind != "estimate":
@@ -126,7 +127,7 @@ class Charge:
 
     @classmethod
     def _read(cls, content: object, *, parts: bool) -> Charge:
-        """A charge, or one of its parts, which has none itself."""
+        """A charge, or one of its parts; a part has no parts itself."""
         fields = Fields(content, "the charge")
         inner = fields.any("parts", []) if parts else []
         if not isinstance(inner, list) or len(inner) > MOST_PARTS:
@@ -157,7 +158,7 @@ class Charge:
 
     @classmethod
     def from_json(cls, text: str) -> Charge:
-        """Reads the result of `to_json`, and nothing else."""
+        """Reads the result of `to_json`; refuses anything else."""
         try:
             charge = cls.from_dict(parsed(text, finite=False))
         except JsonError as error:
@@ -167,8 +168,8 @@ class Charge:
         return charge
 
     def scaled(self, factor: float) -> Charge:
-        """The same charge with neighbours that change this many times as much; it claims no ε of its own except that of
-        noise.
+        """The same charge for neighbours that change this many times as much. It claims no ε of its own, except for
+        that of noise.
         """
         if self.kind in ("exact", "other"):
             return replace(self, epsilon=self.epsilon * factor)
@@ -183,12 +184,13 @@ class Charge:
         return sha256(b"stablesketch/ledger/mechanism/" + self.to_json().encode()).digest()[:16]
 
     def basic(self, relation: str = "replace") -> tuple[float, float]:
-        """An (ε, δ) of its own that is certain between neighbours of this relation; ε is infinite if none is.
+        """Its own (ε, δ), certain for neighbours of this relation; ε is infinite if none is certain.
 
-        What is certain under replace, where every part is charged the worse of its directions, is so under add_remove.
+        What is certain under replace, which charges every part the worse of its directions, is certain under
+        add_remove too.
         """
         certain = self.kind in ("exact", "other") or math.isinf(self.epsilon)
-        together = "add_remove" if relation.startswith("add_remove") else "replace"  # whether of pairs or of keys
+        together = "add_remove" if relation.startswith("add_remove") else "replace"  # for pairs and for keys alike
         return self.epsilon if certain else _certified(self, together), self.delta
 
     def laws(self, relation: str) -> tuple[Law, ...]:
@@ -209,7 +211,7 @@ def _laws(charge: Charge, relation: str) -> tuple[Law, ...]:
     elif charge.kind == "shift":
         removed = added = ShiftCurve(charge.size, charge.log_rho).law()
     else:
-        # Both kinds are symmetric: either direction is the other.
+        # Both kinds are symmetric: the two directions are the same.
         removed = added = _noise(charge) if charge.kind == "exact" else bounded(charge.epsilon, charge.delta)
     laws = (removed, added) if relation == "add_remove" else (either(removed, added),)
     return tuple(replace(law, infinity=law.infinity + _precision(charge.gap, law)) for law in laws)
@@ -217,10 +219,10 @@ def _laws(charge: Charge, relation: str) -> tuple[Law, ...]:
 
 @lru_cache(maxsize=256)
 def _certified(charge: Charge, relation: str) -> float:
-    """An ε that is certain at the δ of this sketch: its own, where the curve confirms it.
+    """An ε that is certain at the δ of this sketch: its own, if the curve confirms it.
 
     Several together are planned by their composed laws under the relation of the plan (mechanism/derived_plan.py), and
-    so they are confirmed. The curve of one sketch is that of its worse direction, whatever the relation.
+    are confirmed in the same way. The curve of one sketch is that of its worse direction, under either relation.
     """
     epsilon, delta = charge.epsilon, charge.delta
     if charge.kind == "all":
@@ -240,7 +242,7 @@ def _certified(charge: Charge, relation: str) -> float:
     left = delta - (1.0 + math.exp(min(epsilon, 700.0))) * charge.gap * (1.0 + 1e-12)
     if left >= 0.0 and curve.delta(epsilon) <= left:
         return epsilon
-    # A plan may have rounded the other way at the seventh digit; more than that is not rounding.
+    # A plan may have rounded the other way at the seventh digit; a larger difference is not rounding.
     if left > 0.0 and curve.epsilon(left) <= epsilon * 1.001:
         return math.inf
     raise _not_given(charge)
@@ -257,9 +259,9 @@ def _known(charge: Charge) -> Certified:
 
 
 def _certified_estimate(charge: Charge) -> float:
-    """As `_certified`: by the bound that plans are made by, or by the law."""
+    """Like `_certified`, for an estimate: by the bound that plans use, or by the law."""
     known, delta = _known(charge), charge.delta
-    # Of a `Precision` only the shift at this noise and the failure count: a grid has the one, exactly.
+    # Only the shift at this noise and the failure of a `Precision` matter; a grid gives that shift exactly.
     precision = Precision(grid=0.5 * charge.added, failure=charge.gap)
 
     def holds(epsilon: float) -> bool:
@@ -274,7 +276,7 @@ def _certified_estimate(charge: Charge) -> float:
 
 
 def _sums_up(parts: Sequence[Charge], epsilon: float, delta: float) -> bool:
-    """Whether the parts' own (ε, δ) add up to no more: basic composition, the better bound for two that are pure."""
+    """Whether the parts' own (ε, δ) add up to no more. Basic composition is the better bound for two pure parts."""
     each = [part.basic() for part in parts]
     return math.fsum(e for e, _ in each) <= epsilon and math.fsum(d for _, d in each) <= delta
 
@@ -319,7 +321,7 @@ def _noise(charge: Charge) -> Law:
     """
     epsilon, distance = charge.epsilon, charge.distance
     if epsilon > MOST_EPSILON:
-        return replace(ATOM, infinity=1.0)  # which protects nobody, and has no place on a lattice
+        return replace(ATOM, infinity=1.0)  # it protects nobody, and does not fit on a lattice
     if distance > _MOST_ATOMS:
         return bounded(epsilon, 0.0)
     at = np.arange(distance + 1, dtype=np.float64)
@@ -332,7 +334,7 @@ def _noise(charge: Charge) -> Law:
 
 
 def _precision(gap: float, law: Law) -> float:
-    """d of the head of this file: the least (1 + e^c) g + H(e^c) over values c from 0 to the greatest loss."""
+    """d from the top of this file: the least (1 + e^c) g + H(e^c) over values c from 0 to the greatest loss."""
     if gap == 0.0:
         return 0.0
     top = float(law.losses[-1]) + law.shift

@@ -1,11 +1,11 @@
-"""The r-fold sum of a loss that lives on a lattice, with every error bounded.
+"""The r-fold sum of a loss on a lattice, with every error bounded.
 
 For a law of one loss with masses w_j at the points g_j = g_0 + j·step, and W the law of the sum T of r of them,
 
     δ(ε) = Σ_t W(t) (1 - e^{ε-t})_+ .
 
 W comes from one Fourier transform of length N. Its rounding errors are about 1e-16 of the *largest* mass, which would
-drown a δ of 1e-12; so the transform is taken of the tilted law w_j e^{θ g_j}/M(θ), M(θ) = Σ w_j e^{θ g_j}, which is
+drown a δ of 1e-12. So the transform is applied to the tilted law w_j e^{θ g_j}/M(θ), M(θ) = Σ w_j e^{θ g_j}, which is
 centred where it is needed (Esscher). With A its r-fold sum, W(t) = M^r e^{-θt} A(t) and
 
     δ(ε) = e^{r ln M - θε} Σ_t A(t) φ(t - ε),    φ(x) = e^{-θx} (1 - e^{-x})_+  <=  sup φ <= 1.
@@ -17,10 +17,10 @@ The sum is a number of ordinary size, and an absolute error in it is a relative 
    outside changes the sum by at most its mass times sup φ: missing outside, surplus where it wraps.
 2. *Rounding of the transform.* A transform of length N has relative error at most C log2(N) u in the Euclidean norm
    (Higham, Accuracy and Stability, section 24.1: C below 8 for radix 2; 16 is used). One coefficient F_k is then off
-   by η = C log2(N) u sqrt(N) |w|; its r-th power by r (|F_k| + η)^{r-1} (η + 4u |F_k|), powers being taken by repeated
-   squaring; one value A(t) by the mean of these over k plus C log2(N) u |A|.
-3. *Everything else.* The exponents that are formed have an absolute error of a few u times their size, and so have the
-   masses relative to themselves; r masses multiply. Sums add `_ROUNDING`.
+   by η = C log2(N) u sqrt(N) |w|; its r-th power by r (|F_k| + η)^{r-1} (η + 4u |F_k|), because powers are computed by
+   repeated squaring; one value A(t) by the mean of these over k plus C log2(N) u |A|.
+3. *Everything else.* Exponents have an absolute error of a few u times their size, and so masses have that relative
+   error; r masses multiply. Sums add `_ROUNDING`.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class TiltedSum:
         return _close_in(surplus, 0.0, top, at_zero, at_top)[1]
 
     def epsilon_below(self, delta: float, top: float) -> float:
-        """An ε in [0, top] with δ(ε) > delta for certain, or 0 where none was found, searching downwards from `top`.
+        """An ε in [0, top] with δ(ε) > delta for certain, or 0 if none was found, searching downwards from `top`.
 
         Far from where the tilted sum is centred the error terms win and the bound is empty; hence the search.
         """
@@ -128,7 +128,7 @@ def tilted_sum(law: LatticeLaw, size: int, theta: float) -> TiltedSum:
     low, high = tilted.window(size)
     first, end = max(low, 0), min(high, size * last)
     length = _transform_length(max(end - first + 1, last + 1))
-    # One is taken off the exponent for the rounding of the logarithms it was computed from.
+    # The exponent is lowered by one to allow for the rounding of the logarithms it was computed from.
     outside = ((low > 0) + (high < size * last)) * math.exp(1.0 - _WINDOW)
     spectrum = np.fft.rfft(tilted.mass, length)
     relative = _FFT * math.log2(length + 1) * _UNIT
@@ -136,7 +136,7 @@ def tilted_sum(law: LatticeLaw, size: int, theta: float) -> TiltedSum:
     magnitude = np.abs(spectrum)
     power_error = size * (magnitude + each) ** (size - 1) * (each + 4.0 * _UNIT * magnitude)
     wrapped = np.fft.irfft(_power(spectrum, size), length)
-    # Both halves of the spectrum count; the real transform holds one.
+    # Both halves of the spectrum count; the real transform holds only one.
     cell_error = 2.0 * _sum(power_error) / length + relative * math.sqrt(_sum(wrapped**2))
     mass = np.roll(wrapped, -(first % length))
     return TiltedSum(
@@ -172,14 +172,14 @@ def tilt_for_delta(law: LatticeLaw, size: int, delta: float) -> float:
 
 
 def tilt_for_epsilon(law: LatticeLaw, size: int, epsilon: float) -> float:
-    """A θ >= 0 for which the tilted sum has mean ε, or nearly."""
+    """A θ >= 0 for which the mean of the tilted sum is close to ε."""
     return _least_tilt(law, size, lambda log_theta: epsilon / size - _Tilted(law, math.exp(log_theta)).mean)
 
 
 def _least_tilt(law: LatticeLaw, size: int, surplus: Callable[[float], float]) -> float:
     plain = _Tilted(law, 0.0)
     low = math.log(0.01 / (max(plain.deviation, 1e-3 * law.step) * math.sqrt(size)))
-    # Beyond 2/step neighbouring points differ by more than e² and the sum has shrunk to the few highest: no gain.
+    # Beyond 2/step, neighbouring points differ by more than e² and only the few highest matter: nothing to gain.
     high = max(math.log(2.0 / law.step), low + 1.0)
     if surplus(low) <= 0.0:
         return math.exp(low)
@@ -230,7 +230,8 @@ class _Tilted:
 def _close_in(
     falling: Callable[[float], float], low: float, high: float, at_low: float, at_high: float
 ) -> tuple[float, float]:
-    """A narrow bracket of where a falling function passes 0: secants (Illinois), every fourth step a halving."""
+    """A narrow bracket around the zero of a decreasing function: secants (Illinois), with a bisection at every fourth
+    step."""
     side = 0
     for step in range(200):
         if high - low <= _PRECISION * high:
@@ -249,7 +250,7 @@ def _close_in(
 
 
 def _sum(terms: Array) -> float:
-    """Pairwise summation, one thread: a threaded dot product loses more by waiting than it gains."""
+    """Pairwise summation in one thread: a threaded dot product loses more by waiting than it gains."""
     return float(np.sum(terms))
 
 

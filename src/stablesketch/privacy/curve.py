@@ -25,19 +25,19 @@ from .compose import tilt_for_delta, tilt_for_epsilon, tilted_sum
 from .lattice import LatticeLaw, lower_law, upper_law
 from .loss import LossCells, loss_cells
 
-# Cells per deviation of the loss at first; the bracket is then some 3e-5 of ε wide. Wider ones are refined, fourfold.
+# Cells per deviation of the loss at first; the bracket is then about 3e-5 of ε wide. Wider ones are refined, fourfold.
 _FINENESS = 80.0
 _LEAST_CELLS = 1024.0
 _MOST_CELLS = 1 << 15
 _FINE_ENOUGH = 1e-3
 _REFINEMENTS = 2
-# Points of a transform, some 50 bytes each while it runs.
+# Points of a transform, about 50 bytes each while it runs.
 _MOST_POINTS = 1 << 20
 # The largest ln ρ for which ρ is a float.
 _MOST_LOG_RHO = 709.0
-# Shifts below this underflow when squared; the pure ε says all there is to say about them.
+# Shifts below this underflow when squared; for them the pure ε is enough.
 _LEAST_SHIFT = 1e-100
-# A δ that nothing more needs to be known about.
+# A δ so small that nothing more needs to be known about it.
 _NO_DELTA = 1e-250
 # A few units in the last place, upwards.
 _UP = 1.0 + 2.0**-50
@@ -63,7 +63,7 @@ class PrivacyCurve:
                 "rho",
                 rho,
                 "must be a finite number of 1 or more",
-                "Use sensitivity(p, privacy, floor); where that is infinite, a floor above 0 makes it finite",
+                "Use sensitivity(p, privacy, floor); if that is infinite, a floor above 0 makes it finite",
             )
         self._set(p, size, math.log1p(rho - 1.0) if rho < 2.0 else math.log(rho), rho)
 
@@ -76,7 +76,7 @@ class PrivacyCurve:
                 "log_rho",
                 log_rho,
                 "must be between 0 and 709",
-                "Use log_sensitivity(p, privacy, floor); where that is infinite, a floor above 0 makes it finite",
+                "Use log_sensitivity(p, privacy, floor); if that is infinite, a floor above 0 makes it finite",
             )
         curve = cls.__new__(cls)
         curve._set(p, size, log_rho, math.exp(log_rho))
@@ -87,7 +87,7 @@ class PrivacyCurve:
         self.size = checked_whole("size", size, 1, "Pass 50, for example")
         self.rho = rho
         self._shift = log_rho / self.p
-        # The Cauchy law is symmetric in ln|x|, so that its two directions are one.
+        # The Cauchy law is symmetric in ln|x|, so its two directions are the same.
         self._directions = (False,) if self.p == 1.0 else (False, True)
         self._grids: dict[int, LossCells] = {}
         self._brackets: dict[float, tuple[float, float]] = {}
@@ -105,7 +105,7 @@ class PrivacyCurve:
         return self.bracket(delta)[1]
 
     def bracket(self, delta: float) -> tuple[float, float]:
-        """(low, high) with low <= ε <= high, ε the least for which the entries are (ε, delta)-private."""
+        """(low, high) with low <= ε <= high, where ε is the least for which the entries are (ε, delta)-private."""
         delta = checked_real("delta", delta)
         if not 0.0 <= delta < 1.0:
             raise ArgumentError("delta", delta, "must be at least 0 and below 1", "Pass 1e-9, for example")
@@ -122,7 +122,7 @@ class PrivacyCurve:
         return self.delta_bracket(epsilon)[1]
 
     def delta_bracket(self, epsilon: float) -> tuple[float, float]:
-        """(low, high) with low <= δ <= high, δ the least for which the entries are (epsilon, δ)-private."""
+        """(low, high) with low <= δ <= high, where δ is the least for which the entries are (epsilon, δ)-private."""
         epsilon = checked_real("epsilon", epsilon)
         if not epsilon >= 0.0:
             raise ArgumentError("epsilon", epsilon, "must be a number of 0 or more", "Pass 1.0, for example")
@@ -142,11 +142,11 @@ class PrivacyCurve:
         epsilon = checked_real("epsilon", epsilon)
         if not epsilon >= 0.0:
             raise ArgumentError("epsilon", epsilon, "must be a number of 0 or more", "Pass 1.0, for example")
-        wide_first = wide_first and self.p < 1.0  # the two are one for the Cauchy law
+        wide_first = wide_first and self.p < 1.0  # both directions are the same for the Cauchy law
         if epsilon >= self._top(wide_first):
             return 0.0
         high = -math.expm1(-self._top(wide_first))
-        for cells in itertools.islice(self._fineness(), 1):  # the coarsest is within a part in a thousand or so
+        for cells in itertools.islice(self._fineness(), 1):  # the coarsest is accurate to about one part in a thousand
             high = min(high, self._delta_above(cells, wide_first, epsilon))
         return high
 
@@ -164,7 +164,7 @@ class PrivacyCurve:
     def _epsilon_above(self, cells: int, delta: float) -> float:
         high = 0.0
         for wide_first in self._directions:
-            # From narrow to wide is nearly always the worse direction; then the other one is only checked.
+            # Narrow to wide is nearly always the worse direction, so the other one is only checked.
             if high > 0.0 and self._delta_above(cells, wide_first, high) <= delta:
                 continue
             law = upper_law(self._grid(cells), wide_first=wide_first)

@@ -5,12 +5,12 @@ apart. For every output z
 
     P(m + X = z) / P(m' + X = z) = exp((|z - m'| - |z - m|)/b) <= exp(|m - m'|/b) <= exp(D/b),
 
-by the triangle inequality, so that releasing m + X is ε-private with ε = D/b and δ = 0; at z = m the bound is
-attained. Nothing here is rounded, which is the point of it. Laplace noise in floating point has gaps in its set of
-values, and the gaps depend on m: then some outputs are possible for one of two neighbours only, and no ε holds.
+by the triangle inequality. So releasing m + X is ε-private with ε = D/b and δ = 0; at z = m the bound is attained.
+Nothing here is rounded, which is the point. Laplace noise in floating point has gaps in its set of values, and the gaps
+depend on m: some outputs are then possible for only one of two neighbours, and no ε holds.
 
-What it rests on: the integers below n that `below` returns are uniform and independent (`secrets.randbelow`: the
-operating system's generator), and the observer does not see how long the draw took, because the number of draws
+This assumes that the integers below n that `below` returns are uniform and independent (`secrets.randbelow`: the
+operating system's generator), and that the observer does not see how long the draw took, because the number of draws
 depends on the noise.
 """
 
@@ -28,17 +28,17 @@ from ..errors import ArgumentError, ArgumentTypeError
 
 Below = Callable[[int], int]
 
-# Digits of the first attempt at a quantile; more are taken until the answer is certain.
+# Digits of the first attempt at a quantile; more are used until the answer is certain.
 _DIGITS = 40
 
 
 def sample(scale: Fraction, below: Below = secrets.randbelow) -> int:
-    """One draw of the law for the scale b = t/s in lowest terms, by integers alone (Canonne, Kamath, Steinke).
+    """One draw of the law for the scale b = t/s in lowest terms, using integers only (Canonne, Kamath, Steinke).
 
     Proof that the law is exact. U is uniform on 0..t-1 and kept with probability exp(-U/t); V is a number of
     consecutive successes of probability exp(-1). Hence P(U + tV = x) is proportional to exp(-U/t) exp(-V) = exp(-x/t)
-    for x = 0, 1, ... The s values of x with floor(x/s) = y have together a probability proportional to exp(-ys/t) =
-    q^y. A fair sign, with "minus nought" drawn again, makes that q^|k| on all integers, 0 counted once.
+    for x = 0, 1, ... The s values of x with floor(x/s) = y together have a probability proportional to exp(-ys/t) =
+    q^y. A fair sign, with "minus zero" drawn again, makes that q^|k| on all integers, with 0 counted once.
 
     `below(n)` must return a uniform integer from 0 to n - 1. It takes 10 to 15 draws on average, whatever the scale.
     """
@@ -51,7 +51,7 @@ def sample(scale: Fraction, below: Below = secrets.randbelow) -> int:
 
 
 def _attempt(t: int, s: int, below: Below) -> int | None:
-    """One pass of `sample`, or None if it is to be repeated from the start."""
+    """One pass of `sample`, or None if it must start again."""
     u = below(t)
     if not _bernoulli_exp(u, t, below):
         return None
@@ -105,7 +105,7 @@ def quantile(scale: Fraction, probability: Fraction | float) -> int:
 
 @lru_cache(maxsize=64)
 def _quantile(b: Fraction, chance: Fraction) -> int:
-    """Once for all groups of a table, whose noise has the same scale."""
+    """Computed once for all groups of a table, because their noise has the same scale."""
     tail = min(chance, 1 - chance)
     digits = _DIGITS
     while True:
@@ -132,7 +132,7 @@ def _log_inverse(tail: Fraction, b: Fraction, digits: int) -> tuple[Fraction, Fr
 
 
 def _checked(below: Below) -> Below:
-    """`below` again, its answers looked at: a float or a number out of range would break the guarantee unseen."""
+    """`below` with its results checked: a float or a number out of range would silently break the guarantee."""
 
     def uniform(n: int) -> int:
         drawn = below(n)

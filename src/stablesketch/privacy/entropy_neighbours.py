@@ -96,9 +96,9 @@ class EntropySensitivity:
 def entropy_sensitivity(privacy: Privacy, total: int | None = None) -> float:
     """How much the entropy, in nats, can differ between neighbouring streams of `privacy.pairs` pairs or more.
 
-    An upper bound, exact where `worst_entropy` says so. `total` is a public lower bound of the total value of either
-    neighbour, where more is known than that values are at least 1. It is infinite where no pairs are promised: the
-    entropy of nothing is not defined. Proof at the head of this file.
+    It is an upper bound, exact if `worst_entropy` says so. `total` is a public lower bound of the total value of either
+    neighbour, if more is known than that values are at least 1. The result is infinite if no pairs are promised: the
+    entropy of an empty stream is undefined. The proof is at the top of this file.
 
     >>> round(entropy_sensitivity(Privacy(epsilon=1.0, delta=1e-9, pairs=1_000_000, relation="replace")), 9)
     1.4816e-05
@@ -132,7 +132,7 @@ def worst_entropy(privacy: Privacy, total: int | None = None) -> EntropySensitiv
     bound = _simple(shared, person, most, replace)
     if most >= 2 and shared * (math.log1p(most) - 1.0) >= most * (1.0 + _ROUNDING):
         bound = min(bound, _at_the_shortest(shared, person, privacy.max_value, replace, one_key))
-    # With a public total, streams so short that c + 1 equal keys are the worst might not be long enough.
+    # With a public total, streams short enough for c + 1 equal keys to be the worst case may not be allowed.
     attained = total is None or privacy.max_value <= shared
     return EntropySensitivity(max(one_key, bound), bound <= one_key and attained)
 
@@ -147,9 +147,9 @@ def _one_key(shared: int, person: int, max_value: int) -> float:
 
 
 def _simple(shared: int, person: int, most: int, replace: bool) -> float:
-    """The greatest λ ln s over s >= m, and ln(1 + c/m) under replace; A(m) is taken care of by the caller.
+    """The greatest λ ln s over s >= m, plus ln(1 + c/m) under replace; the caller handles A(m).
 
-    Where ln s still rises, the peak is bracketed between integers, the first falling one being the upper end.
+    If λ ln s still rises, the peak is bracketed between integers; the first one at which it falls is the upper end.
     """
 
     def rises(s: int) -> bool:
@@ -168,13 +168,13 @@ def _simple(shared: int, person: int, most: int, replace: bool) -> float:
 
 
 def _at_the_shortest(shared: int, person: int, max_value: int, replace: bool, one_key: float) -> float:
-    """A bound for D or D₀ at s = m over 1 <= f with f ln f <= m ln M, no closer than needed to one part in a thousand.
+    """A bound for D or D₀ at s = m over 1 <= f with f ln f <= m ln M, to about one part in a thousand.
 
-    Where it cannot exceed `one_key`, `one_key` is returned: the rest of the range has that as its greatest value.
+    If it cannot exceed `one_key`, it returns `one_key`, which is the greatest value in the rest of the range.
     """
     m, u = float(shared), float(person * max_value)
     last = m if max_value >= shared or not replace else _solve(m * math.log(max_value))
-    # A little beyond the end, so that rounding leaves no gap.
+    # Slightly beyond the end, so that rounding leaves no gap.
     edges = np.minimum(np.geomspace(1.0, min(last * (1.0 + 1e-12), m), _INTERVALS + 1), m)
     left, right = edges[:-1], edges[1:]
     reached, settled = one_key, 0.0
@@ -186,7 +186,7 @@ def _at_the_shortest(shared: int, person: int, max_value: int, replace: bool, on
         highest = np.where(slope_left <= 0.0, at_left, np.where(slope_right >= 0.0, at_right, inner))
         bound = (np.maximum(highest, np.maximum(at_left, at_right)) + gain_right) * (1.0 + _ROUNDING)
         reached = max(reached, float(np.max(at_left + gain_left)), float(np.max(at_right + gain_right)))
-        # What is not above the one key needs no further look; what is, only as long as it is not close.
+        # An interval that does not exceed `one_key` is done; one that does is divided until the bound is close.
         limit = one_key if reached == one_key else reached * (1.0 + _CLOSE)
         open_ = bound > limit
         settled = max(settled, float(np.max(bound[~open_], initial=0.0)))
@@ -200,7 +200,7 @@ def _at_the_shortest(shared: int, person: int, max_value: int, replace: bool, on
 
 
 def _drop(f: Array, m: float, u: float) -> tuple[Array, Array]:
-    """D₀(f, m), and its derivative by f, rounded up by what the terms may be off.
+    """D₀(f, m) and its derivative by f, both raised by the possible error of the terms.
 
     With q = f/m, t = u/m it is (1 - q) t/(1 + t) ln m - ln(1 + t) + (q ln(1 + t/q) + t ln(q + t) - t q ln q)/(1 + t):
     every term is of the order of t, however small t is.

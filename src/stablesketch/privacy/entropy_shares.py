@@ -1,8 +1,8 @@
-"""Entropy with noise: the share of ε and of δ of each released number.
+"""Entropy with noise: the share of ε and δ of each released number.
 
-Released are N where it is private, its mass N H, and ‖N‖ of buckets (noisy_entropy.py). Their ε add up to that of the
-plan. δ is for what may fail: that the bound T from the noisy N is too small in a group that changes, δ_T each, and that
-ζ of a sketch, or of a bucket, that changes is beyond z⁺ or -z⁻, δ_z each. Both kinds have the same part of it.
+The release has N if it is private, the mass N H, and with buckets ‖N‖ (noisy_entropy.py). Their ε add up to that of the
+plan. δ covers two kinds of failures: the bound T from the noisy N is too small in a group that changes (δ_T each), or ζ
+of a sketch or bucket that changes is beyond z⁺ or -z⁻ (δ_z each). Both kinds get the same part of δ.
 """
 
 from __future__ import annotations
@@ -18,18 +18,20 @@ from ..wording import arg, subject
 from .exact_entropy import failure
 from .privacy import Privacy
 
-# Of ε, for N where it is private. To first order H errs by (noise of G + |H - β| noise of N)/N, so the best share rises
-# with |H - β|/β, from a quarter at 0.2 to a half at 1. Three eighths of a round ε lie on the lattice of loss_law.py.
+# The share of ε for N, if it is private. To first order the error of H is (noise of G + |H - β| noise of N)/N, so the
+# best share rises with |H - β|/β, from a quarter at 0.2 to a half at 1. Three eighths of a round ε are on the lattice
+# of loss_law.py.
 _TOTAL_SHARE = 0.375
 NORM_SHARE = 0.0625
-"""Of ε, for ‖N‖ of buckets: a sixteenth of a round ε lies on that lattice too."""
+"""The share of ε for ‖N‖ of buckets: a sixteenth of a round ε is on that lattice too."""
 _FARTHEST = 500.0
 
 
 @dataclass(frozen=True)
 class EntropyShares:
-    """Of entropy from `size` entries in so many `buckets`, 0 for exact totals; `copies` is the number of groups a
-    person's pairs may lie in, each with a release of its own. `share` of ε goes to N where it is private."""
+    """The shares for entropy from `size` entries in `buckets` buckets; `size` is 0 for exact totals. `copies` is the
+    number of groups that a person's pairs may be in, each with its own release. `share` of ε goes to N if it is
+    private."""
 
     privacy: Privacy
     size: int
@@ -69,7 +71,7 @@ class EntropyShares:
 
     @property
     def total_distance(self) -> int:
-        """How much neighbours can differ in N: c M, or c (M - 1) under replace."""
+        """How much N can differ between neighbours: c M, or c (M - 1) under replace."""
         privacy = self.privacy
         return privacy.pairs_per_person * (privacy.max_value - (privacy.relation == "replace"))
 
@@ -83,7 +85,7 @@ class EntropyShares:
 
     @property
     def mass_epsilon(self) -> float:
-        """The rest, rounded down: all three add up to no more than ε."""
+        """The remaining ε, rounded down: all three add up to at most ε."""
         whole, others = self.privacy.epsilon, (self.total_epsilon, self.norm_epsilon)
         rest = whole - others[0] - others[1]
         while Fraction(rest) + sum(map(Fraction, others)) > Fraction(whole):
@@ -92,26 +94,24 @@ class EntropyShares:
 
     @property
     def lost(self) -> float:
-        """With what probability the outcome may not be the ideal one: δ_T for every group and δ_z for every bucket that
-        change, 0 if there is neither. The composition of charge.py makes (1 + e^ε) times as much of it, and a little
-        more where ε is not on its lattice."""
+        """The probability that the outcome is not the ideal one: δ_T for every group and δ_z for every bucket that
+        changes; 0 if there is neither. The composition in charge.py multiplies it by (1 + e^ε), or slightly more if ε
+        is not on its lattice."""
         return 0.9 * failure(self.mass_epsilon, self.privacy.delta) if self._failures else 0.0
 
     @property
     def _failures(self) -> int:
-        """How many kinds of things may fail: ζ of a sketch, and T where N is private. Each has the same part of it."""
+        """The number of kinds of failures: ζ of a sketch, and T if N is private. Each gets the same part of δ."""
         return (self.size > 0) + (not self.total_is_public)
 
     @property
     def changed_buckets(self) -> int:
-        """The number of buckets that a neighbour can change, in all groups: a pair that is added or removed changes
-        one.
-        """
+        """The number of buckets that a neighbour can change, in all groups: an added or removed pair changes one."""
         sides = 2 if self.privacy.relation == "replace" else 1
         return min(sides * self.privacy.pairs_per_person, self.copies * self.buckets)
 
     def _each(self, count: int) -> float:
-        """δ_T or δ_z, if one of this many may fail."""
+        """δ_T or δ_z, if any of this many may fail."""
         return self.lost / (count * self._failures) * (1.0 - 1e-9)
 
     @property
@@ -121,10 +121,10 @@ class EntropyShares:
 
     @cached_property
     def reaches(self) -> tuple[float, float]:
-        """z⁺ and z⁻: ζ lies between -z⁻ and z⁺ but with probability δ_z."""
+        """z⁺ and z⁻: ζ lies between -z⁻ and z⁺ except with probability δ_z."""
         return entropy_mean_law(self.entries).reaches(self._each(self.changed_buckets)) if self.size else (0.0, 0.0)
 
     @property
     def reach(self) -> float:
-        """The larger of the two."""
+        """The larger of z⁺ and z⁻."""
         return max(self.reaches)

@@ -1,22 +1,22 @@
 """The privacy loss of an estimate with Laplace noise, as a law that can be composed with others.
 
-The release is F ξ + L, and ξ has one law for all streams (docs/math-noisy-estimate.md). In units of the noise, what an
-observer of a release can tell is at most what one can tell who sees ξ as well, of the pair
+The release is F ξ + L, and ξ has one law for all streams (docs/math-noisy-estimate.md). In units of the noise, an
+observer of a release learns at most as much as one who also sees ξ, that is, the pair
 
     (ξ, Laplace(0)) against (ξ, Laplace(s)),      s = ξ/noise + added,
 
-`noise` being b/Δ and `added` what computing costs (`Precision.shift`). This dominates at every α >= 0, so also when it
-is composed with other releases (Lemma 4 of docs/math-sensitivity-and-curve.md), in both directions:
+where `noise` is b/Δ and `added` is the cost of finite precision (`Precision.shift`). This pair dominates at every
+α >= 0, so also in composition with other releases (Lemma 4 of docs/math-sensitivity-and-curve.md), in both directions:
 
 1. *One shift.* Two Laplace laws at distance s have H_s(α) = (1 - α^{1/2} e^{-s/2})_+ for α >= 1. The pair is
-   symmetric, so that H_s(α) = 1 - α + α H_s(1/α) for α < 1. Both rise with s. So neighbours that are nearer are
-   dominated, and so is ξ by any law with at least its upper tail: `Atoms`.
+   symmetric, so H_s(α) = 1 - α + α H_s(1/α) for α < 1. Both increase with s. So closer neighbours are dominated, and
+   any law whose upper tail is at least that of ξ dominates ξ: `Atoms`.
 2. *The mixture.* On either stream the release is a mixture of Laplace laws with the same law of ξ, and H of mixtures
    with the same weights is at most the mean of H. That mean, E H_s(α), is the curve of the pair above.
 3. *Discrete noise* at a shift of k steps has at most the H of continuous noise at k + 1 of them, for α >= 1 as proved
    in docs/math-noisy-estimate.md. It is symmetric too, so for α < 1 as well. `added` has that step.
-4. *Failure.* Take the two computations with the same ξ. But for probability 2π their outcomes are within s, so that H
-   is at most E H_s + 2π: the curve of the pair with 2π more at infinity.
+4. *Failure.* Take the two computations with the same ξ. Except with probability 2π their outcomes are within s, so H is
+   at most E H_s + 2π: the curve of the pair with an additional mass of 2π at infinity.
 
 **On a lattice.** `Law` needs masses at the losses t = k·step, and the polygon through the corners H(e^t) is the lowest
 that will do. It is found without a difference of H. The loss of Laplace(0) against Laplace(s) is s with probability
@@ -48,23 +48,23 @@ from .noisy_norm import NoisyNorm
 from .upper_atoms import Atoms, power_atoms
 
 _UNIT = 2.0**-53
-# Points per deviation if there are few, and if so many points above 0 allow it.
+# Points per deviation by default, and if there is room for this many points above 0.
 _FINENESS, _FINEST = 40.0, 4_096.0
 _MOST = 1 << 12
-# Shifts that are passed less often may count as infinite, the first of these that leaves few enough points.
+# Shifts exceeded less often than this may count as infinite: the first of these that leaves few enough points.
 _CUTS = (0.0, 1e-17, 1e-16, 1e-15)
 _LEAST_LOWER = 1e-18  # mass at the lower end that is moved up
 _STEPS = (-990, 6)  # powers of two
 
 
 ESTIMATES: Mapping[str, type[NoisyXi]] = {"power": NoisyEstimate, "norm": NoisyNorm}
-"""Whose ξ is known, by the name in `Charge.estimate`: made of p, size and copies, which it refuses with an
-ArgumentError where there is no such estimate."""
+"""The estimates whose ξ is known, by their names in `Charge.estimate`. Each is made from p, size and copies, and raises
+an ArgumentError if there is no such estimate."""
 
 
 @dataclass(frozen=True)
 class Certified:
-    """The largest of several ξ that are known: of one-sided entries ("power"), or of a norm of an order above 1."""
+    """The largest of several ξ of a known law: of one-sided entries ("power"), or of a norm of an order above 1."""
 
     kind: str
     p: float
@@ -78,11 +78,11 @@ class Certified:
         return ESTIMATES[self.kind](self.p, self.size, self.copies)
 
     def delta(self, epsilon: float, noise: float, precision: Precision) -> float:
-        """The bound of δ(ε) that plans are made by."""
+        """The bound of δ(ε) that plans use."""
         return self._estimate().delta(epsilon, noise, precision)
 
     def law(self, noise: float, added: float, failure: float) -> Law:
-        """The law of one release, for composition. Both directions have the same."""
+        """The law of one release, for composition. It is the same in both directions."""
         return _law(self, noise, added, failure)
 
 
@@ -97,14 +97,14 @@ def _law(estimate: Certified, noise: float, added: float, failure: float) -> Law
 
 
 def shifted_law(atoms: Atoms, noise: float, added: float, failure: float) -> Law:
-    """The law of the pair at the head of this file, for a ξ that is bounded by `atoms`."""
+    """The law of the pair at the top of this file, for a ξ that is bounded by `atoms`."""
     with np.errstate(over="ignore"):
-        shifts = (atoms.points / noise + added) * (1.0 + 4.0 * _UNIT)  # they fall
+        shifts = (atoms.points / noise + added) * (1.0 + 4.0 * _UNIT)  # in decreasing order
     tail = atoms.tail
     masses = np.diff(tail, prepend=0.0)
     exponent, cut = _lattice(shifts, tail, masses)
     if cut == len(shifts):
-        return Law(0, 0, np.ones(1), infinity=1.0)  # worse than any pair; some finite mass lets it be composed
+        return Law(0, 0, np.ones(1), infinity=1.0)  # worse than any pair; the finite mass allows composition
     step = math.ldexp(1.0, exponent)
     infinity = float(tail[cut - 1]) if cut else 0.0
     weights = _split(shifts[cut:], masses[cut:], step)
@@ -114,7 +114,7 @@ def shifted_law(atoms: Atoms, noise: float, added: float, failure: float) -> Law
 
 
 def _lattice(shifts: Array, tail: Array, masses: Array) -> tuple[int, int]:
-    """The power of two that is the step, and how many of the greatest shifts count as infinite."""
+    """The exponent of the step, a power of two, and the number of the largest shifts that count as infinite."""
     deviation = math.sqrt(float(masses @ np.minimum(shifts, 1.75) ** 2))
     least, most = _STEPS
     exponent = math.floor(math.log2(max(deviation, math.ldexp(1.0, least)) / _FINENESS))
@@ -137,7 +137,8 @@ def _lattice(shifts: Array, tail: Array, masses: Array) -> tuple[int, int]:
 
 
 def _split(shifts: Array, masses: Array, step: float) -> Array:
-    """Masses of shifts 0, step, 2 step, ...: of each shift at the two points around it, with the same e^{-s/2}."""
+    """Masses at the shifts 0, step, 2 step, ...: each shift is split between the two points around it, with the same
+    mean of e^{-s/2}."""
     index = np.floor(shifts / step).astype(np.int64)
     share = np.clip(np.expm1(0.5 * (index * step - shifts)) / math.expm1(-0.5 * step), 0.0, 1.0)
     count = int(index.max()) + 2
@@ -147,7 +148,7 @@ def _split(shifts: Array, masses: Array, step: float) -> Array:
 
 
 def _two_sided(weights: Array, step: float) -> tuple[Array, int]:
-    """The masses of the loss, and the index of the first: above 0 one by one, below 0 e^{-t} times those."""
+    """The masses of the loss, and the index of the first: above 0 computed one by one, below 0 e^{-t} times those."""
     turned = math.tanh(0.25 * step)
     fall = math.exp(-0.5 * step)
     # Σ over s > t of their weight e^{(t-s)/2}, from the top.

@@ -1,22 +1,24 @@
-"""What computing the estimate of a one-sided sketch costs: η, π and the rest of `Precision`, for streams of any length.
+"""The cost of computing the estimate of a one-sided sketch: η, π and the rest of `Precision`, for streams of any
+length.
 
-docs/math-noisy-estimate.md ("What computing costs") proves what is computed here. Of a stream with F <= F_max/x, x a
-low quantile of ξ, the number of keys n is at most F; of a longer one the estimate is cut at F_max. Then
+docs/math-noisy-estimate.md ("What computing costs") proves what is computed here. In a stream with F <= F_max/x, where
+x is a low quantile of ξ, the number of keys n is at most F; the estimate of a longer stream is cut at F_max. Then
 
-- but for n r 2^-96 no X is smaller than the table has (native/stable_table.hpp: its deep octaves);
-- no more than m of the r entries have an X larger than the table has, but for (n r 2^-72)^(m+1)/(m+1)!. Such an entry
-  comes out too small, and yet so large that it hardly counts: with T = 2^71/Γ(1-p) the estimate is too small by at most
+- except with probability n r 2^-96, no X is smaller than the table allows (native/stable_table.hpp: its deep octaves);
+- except with probability (n r 2^-72)^(m+1)/(m+1)!, at most m of the r entries have an X larger than the table allows.
+  Such an entry comes out too small, and yet so large that it hardly counts: with T = 2^71/Γ(1-p) the estimate is too
+  small by at most
 
       F_max ((1 - ρ)^{-θ} - 1),      ρ = (m/r) (F_max c/T)^{|λ|},
 
-  whatever the stream (λ, θ and c as in sketch/estimators/power_sum.py);
-- the pseudorandom bits are independent but for (blocks)²/2^129, AES being a permutation;
-- everything else is right to a relative η = 2^-43.
+  for any stream (λ, θ and c as in sketch/estimators/power_sum.py);
+- the pseudorandom bits are independent except for (blocks)²/2^129, because AES is a permutation;
+- everything else is correct to a relative η = 2^-43.
 
 With B buckets (docs/math-buckets.md, "What computing costs") all of this holds for the sum of the estimates and for
-their norm at once, whatever number of buckets changes: errors are relative to the sum, or to the norm. Three numbers
-are different. The norm may be √B times smaller than the sum, so where both are cut at F_max n is at most √B F_max/x;
-no ξ of B may be below x; and a key takes one block more, for its bucket.
+their norm at once, whatever number of buckets changes: errors are relative to the sum or to the norm. Three things
+differ. The norm may be √B times smaller than the sum, so if both are cut at F_max, n is at most √B F_max/x; none of the
+B ξ may be below x; and a key needs one more block, for its bucket.
 """
 
 from __future__ import annotations
@@ -28,20 +30,20 @@ from ..sketch.estimators.power_sum import one_sided_log_moment, one_sided_varian
 from .noisy_estimate import Precision
 
 ERROR = 2.0**-43
-"""η: the relative error of an estimate beyond X that the table does not have."""
+"""η: the relative error of an estimate, apart from X beyond the table."""
 
 _LARGEST_SIZE = 1 << 20
 _LARGEST_MOMENT = 2.0**60
 # Bits of probability: of an X beyond the table on either side, and of T.
 _SMALLEST_X, _LARGEST_X, _CUT = 96, 72, 71
-# How rare ξ < x and more than m cut entries are made, which costs little.
+# How rare ξ < x, and more than m cut entries, are made; this costs little.
 _RARE, _CROWDED = 2.0**-64, 2.0**-56
-# By how much more than F_max/x a stream must have to be cut there for sure. Of F_max less than 0.4% can be missing,
-# since it is at most 2^60 and T is 2^61 at the least.
+# How much larger than F_max/x a stream must be to be cut there for sure. Less than 0.4% of F_max can be missing,
+# because it is at most 2^60 and T is at least 2^61.
 _MARGIN = 1.02
 
-# Of the noise, what rounding errors may take, and of δ what failures may: together less than 1% of the noise, from
-# eight entries on, where 1% of δ is an eighth of 1% of the noise.
+# The part of the noise that rounding errors may take, and of δ that failures may take: together less than 1% of the
+# noise, from eight entries on, where 1% of δ is an eighth of 1% of the noise.
 _SHARE_OF_NOISE, _SHARE_OF_DELTA = 0.0075, 1.0 / 64.0
 
 
@@ -57,25 +59,25 @@ def precision_of(
 ) -> Precision:
     """η, π and the shortfall of an estimate of `size` entries that is cut at `cap` and rounded to a grid.
 
-    With several buckets these are those of the pair that is released, Σ F_hat_b and ‖F_hat‖_2, both cut, rounded to
-    grids and given noise of their own, where b is their joint scale: 1/b = 1/b_T + 1/b_2. What computing adds to Δ ξ/b
-    is then at most
+    With several buckets they are those of the released pair, Σ F_hat_b and ‖F_hat‖_2. Both are cut, rounded to their
+    grids and given their own noise; b is the joint scale, 1/b = 1/b_T + 1/b_2. Finite precision then adds to Δ ξ/b at
+    most
 
         (2 η F_max/(1 - η) + κ) (1/b_T + 1/b_2) + 2 h_T/b_T + 2 h_2/b_2.
 
     Args:
-        size: entries of the sketch; with buckets, of each of them.
+        size: entries of the sketch; with buckets, of each bucket.
         cap: F_max, in units of Δ.
-        grid: the step of the grid, in units of the noise of the same output; the larger one of two.
+        grid: the step of the grid, in units of the noise of the same output; the larger of the two.
         sensitivity: Δ = c M^p. Totals are integers, so Δ >= 1 and F is at least the number of keys.
-        outputs: how many sketches one person can change: 1 but for groups of a table. How many buckets of a sketch
-            change does not matter here; that is for `copies` of the law.
-        buckets: of one sketch. `grid` of what is returned is twice that which was passed, for the two outputs.
-        norm_share: the norm is cut at this part of the cap. It must be: below 1/√B the norm is cut wherever the sum
-            is, and fewer keys need be counted on.
+        outputs: the number of sketches that one person can change: 1, except for groups of a table. The number of
+            buckets that change does not matter here; `copies` of the law accounts for it.
+        buckets: of one sketch. The returned `grid` is twice the given one, for the two outputs.
+        norm_share: the norm is cut at this part of the cap. Below 1/√B the norm is cut whenever the sum is, and fewer
+            keys need be allowed for.
 
     Raises:
-        ArgumentError: a cap beyond what is proved, above 2^60/Δ.
+        ArgumentError: the cap is above 2^60/Δ, beyond what is proved.
     """
     if buckets < 1:
         raise ArgumentError("buckets", buckets, "must be at least 1", "Pass the number of buckets")
@@ -110,19 +112,19 @@ def usual_cap(
 ) -> float:
     """The largest power of two, in units of Δ, at which errors and failures raise the noise by less than 1%.
 
-    The rule is the same for every ε, since ε b/Δ is at least 1, and for every size. The grid is not counted.
+    The rule is the same for every ε, because ε b/Δ is at least 1, and for every size. It does not count the grid.
 
     Raises:
-        ArgumentError: no cap has failures so rare as this δ asks for.
+        ArgumentError: no cap makes failures as rare as this δ requires.
     """
-    precision_of(p, size, 1.0, 0.0, sensitivity, outputs, buckets, norm_share)  # refuses what is wrong whatever the cap
+    precision_of(p, size, 1.0, 0.0, sensitivity, outputs, buckets, norm_share)  # refuses what is wrong at any cap
     for doublings in range(math.floor(math.log2(_LARGEST_MOMENT / sensitivity)), -1, -1):
         cap = 2.0**doublings
         found = precision_of(p, size, cap, 0.0, sensitivity, outputs, buckets, norm_share)
         if found.shift(1.0) <= _SHARE_OF_NOISE and found.failures <= _SHARE_OF_DELTA * delta:
             return cap
     raise ArgumentError(
-        "delta", delta, "must be above the probability that computing fails", "Raise it, or use fewer entries"
+        "delta", delta, "must be above the probability that the computation fails", "Raise it, or use fewer entries"
     )
 
 
@@ -150,7 +152,7 @@ def log_least_share(p: float, size: int, probability: float) -> float:
 
 
 def most_cut(size: int, keys: float) -> tuple[int, float]:
-    """m, and the probability of at most 2^-56, or 0 for m = r, that more than m entries have an X beyond the table."""
+    """m, and the probability that more than m entries have an X beyond the table: at most 2^-56, or 0 for m = r."""
     log_each = math.log(keys * size) - _LARGEST_X * math.log(2.0)
     for cut in range(size):
         log_more = (cut + 1) * log_each - math.lgamma(cut + 2)
@@ -160,8 +162,8 @@ def most_cut(size: int, keys: float) -> tuple[int, float]:
 
 
 def share_missing(p: float, size: int, log_moment: float, cut: int, log_end: float) -> float:
-    """(1 - ρ)^{-θ} - 1, the part of F_max by which `cut` entries of e^log_end and more, to the power p, can make the
-    estimate too small; ∞ where ρ reaches 1."""
+    """(1 - ρ)^{-θ} - 1: the part of F_max by which `cut` entries, whose p-th power is e^log_end or more, can make the
+    estimate too small; ∞ if ρ reaches 1."""
     if cut == 0:
         return 0.0
     law = power_sum(p, size)
@@ -172,10 +174,10 @@ def share_missing(p: float, size: int, log_moment: float, cut: int, log_end: flo
 
 
 def switching(size: int, keys: float, buckets: int = 1) -> float:
-    """How far outputs of a random permutation of 128 bits are from independent ones: blocks²/2^129.
+    """The distance of the outputs of a random permutation of 128 bits from independent ones: blocks²/2^129.
 
-    A block gives two entries, and one in 2^9 of them is continued by a further block. Where there are several buckets
-    one more says which is the key's.
+    A block gives two entries, and one in 2^9 of them is continued by another block. With several buckets, one more
+    block selects the bucket of the key.
     """
     blocks = keys * ((size + 1) // 2 + (buckets > 1)) * (1.0 + 2.0**-8)
     return min(blocks**2 * 2.0**-129, 1.0)

@@ -44,7 +44,7 @@ from .neighbours import float_above
 from .privacy import Privacy
 
 EXACT_ERROR = Fraction(1, 1 << 100)
-"""η: `exact_mass` is off by at most so much of N."""
+"""η: the largest error of `exact_mass`, relative to N."""
 
 _BITS = 111
 _HEAD_BITS = 8
@@ -53,32 +53,32 @@ _DIGITS = 40
 
 @lru_cache(maxsize=64)
 def mass_change(privacy: Privacy, total: int) -> Fraction:
-    """Δ, from above, for streams of at most this total."""
+    """An upper bound of Δ for streams of at most this total."""
     changed, value = privacy.pairs_per_person, privacy.max_value
     bound = max(total, changed * value)
     with localcontext(Context(prec=_DIGITS)):
         log = (Decimal(bound) / Decimal(value)).ln()
-        # A float above it: far more than the decimals can be off.
+        # A float above it: the margin is far larger than the error of the decimals.
         return changed * value * Fraction(float_above((1 + log) * (1 + Decimal(10) ** -30)))
 
 
 def failure(epsilon: float, delta: float) -> float:
-    """δ₀ of a plan whose G has this ε and which has this δ; in a table, that of all groups that change."""
+    """δ₀ of a plan with this δ whose G has this ε; in a table, for all groups that change."""
     return delta / (1.0 + math.exp(min(epsilon, 700.0))) * (1.0 - 1e-9)
 
 
 def most_total(noisy: int, distance: int, scale: Fraction, delta: float) -> int:
-    """T: the totals of both neighbours are at most this but with probability `delta`, whatever noisy N came out.
+    """T: except with probability `delta`, the totals of both neighbours are at most this, for any noisy N.
 
-    P(Z < -k) = P(Z > k) <= delta, as the law is symmetric.
+    P(Z < -k) = P(Z > k) <= delta, because the law is symmetric.
     """
     reach = discrete_laplace.quantile(scale, 1 - Fraction(delta))
-    # Noisy N may have been a float, which is off by 2^-53 of itself.
+    # The noisy N may have been a float, with a relative error of 2^-53.
     return max(noisy + (abs(noisy) >> 50) + distance + max(reach, 0), 1)
 
 
 def exact_mass(totals: NDArray[np.integer] | Iterable[int]) -> Fraction:
-    """G = N ln N - Σ f ln f, off by at most `EXACT_ERROR` of N. Equal totals cost one.
+    """G = N ln N - Σ f ln f, with an error of at most `EXACT_ERROR` of N. Equal totals are computed once.
 
     Every logarithm is off by less than 2^(10-B) (`_Logarithms`), so G by less than (N + Σ f) 2^(10-B) = N 2^(11-B).
     """

@@ -32,16 +32,17 @@ from numpy.typing import NDArray
 from ..errors import ArgumentError, ArgumentTypeError, NegativeTotal
 from ..numeric import checked_whole
 
-# How much more than half a unit the rounded moment may be from the true one. It costs nothing worth saving.
+# The rounded moment may be this much more than half a unit from the true one. The cost is negligible.
 MARGIN = Fraction(1, 1024)
-# Totals of more bits are refused: the bound of the error below relies on it.
+# Totals of more bits are refused, because the error bound below relies on this.
 TOTAL_BITS = 128
-# Powers of integers of this many bits come from `decimal`, larger ones from a series around these.
+# Powers of integers of this many bits come from `decimal`; those of larger ones from a series around these.
 _HEAD_BITS = 8
 
 
 def moment_units(totals: NDArray[np.integer] | Iterable[int], p: float, step: Fraction) -> int:
-    """U with |U - F_p/step| <= 1/2 + MARGIN, and <= 1/2 for p = 1, where F_p is a whole number. Equal totals cost one.
+    """U with |U - F_p/step| <= 1/2 + MARGIN, and <= 1/2 for p = 1, where F_p is a whole number. Equal totals are
+    computed once.
 
     The powers are computed to B bits with a relative error below 2^(4-B) each (`_Powers`), weighted and added without
     further error. As f^p <= f, their sum is within 2^(4-B) Σ f of F_p, and B makes that less than MARGIN·step with
@@ -59,9 +60,9 @@ def moment_units(totals: NDArray[np.integer] | Iterable[int], p: float, step: Fr
 
 
 def units_sensitivity(p: float, max_value: int, pairs_per_person: int, step: Fraction, groups: int = 1) -> int:
-    """The most by which `moment_units` can differ between neighbours; the same for replace and for add or remove.
+    """The largest difference of `moment_units` between neighbours; the same for replace and for add or remove.
 
-    With several `groups`, the most by which the U of all groups can differ together, if at most so many change.
+    With several `groups`, the largest total difference of the U of all groups, if at most this many change.
 
     Neighbours' F_p differ by at most s = c M^p/step units (proof above) and each U is within 1/2 + MARGIN of its F_p,
     so the integers differ by at most floor(s + 1 + 2·MARGIN). For p = 1 rounding is exact, and monotone and
@@ -142,7 +143,7 @@ class _Powers:
 
 
 def totals_by_size(totals: NDArray[np.integer] | Iterable[int]) -> dict[int, int]:
-    """How many keys have each total; keys with none are left out, since 0^p = 0."""
+    """How many keys have each total; keys with a total of 0 are left out, because 0^p = 0."""
     if isinstance(totals, np.ndarray):
         if not np.issubdtype(totals.dtype, np.integer):
             raise ArgumentTypeError("totals", totals, f"must be integers, not {totals.dtype}", "Pass whole totals")
@@ -161,7 +162,7 @@ def totals_by_size(totals: NDArray[np.integer] | Iterable[int]) -> dict[int, int
 
 
 def _whole(totals: Iterable[int]) -> Iterator[int]:
-    """The totals as Python integers. Looked at one by one: a Counter would take 1.0 and True for 1."""
+    """The totals as Python integers, checked one by one: a Counter would treat 1.0 and True as 1."""
     for f in totals:
         if isinstance(f, bool) or not isinstance(f, int | np.integer):
             raise ArgumentTypeError("totals", f, "must be integers", "Pass whole totals")

@@ -6,7 +6,7 @@ norm rises with every total, so that holds for replace too: both neighbours are 
 added, and both norms lie between its norm and that plus c M. In a table (bounding/groups.py) the moves of all groups
 add up to c M, and every group is rounded by itself.
 
-Powers are taken with so many decimals that the norm is right to a tiny part of a unit; squares are whole numbers.
+Powers are computed with enough decimals for the norm to be correct to a tiny part of a unit; squares are whole numbers.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from .exact_moment import MARGIN, nearest, totals_by_size
 
 
 def norm_units(totals: NDArray[np.integer] | Iterable[int], p: float, step: Fraction) -> int:
-    """U with |U - ‖f‖_p/step| <= 1/2 + MARGIN, for 1 < p <= 2. Equal totals cost one.
+    """U with |U - ‖f‖_p/step| <= 1/2 + MARGIN, for 1 < p <= 2. Equal totals are computed once.
 
-    With d digits every power, sum and root is right to a relative 10^(2-d), a few of them to 10^(3-d); the norm is at
-    most the total, and d makes 10^(4-d) of that less than MARGIN·step.
+    With d digits every power, sum and root is correct to a relative 10^(2-d), and a few of them together to 10^(3-d).
+    The norm is at most the total, and d makes 10^(4-d) of that less than MARGIN·step.
     """
     counts = totals_by_size(totals)
     total = sum(f * count for f, count in counts.items())
@@ -44,7 +44,7 @@ def norm_units(totals: NDArray[np.integer] | Iterable[int], p: float, step: Frac
 
 
 def norm_distance(max_value: int, pairs_per_person: int, step: Fraction, groups: int = 1) -> int:
-    """The most by which `norm_units` can differ between neighbours, in up to so many groups together: each U is within
-    1/2 + MARGIN of its norm, and the norms move by c M in all."""
+    """The largest difference of `norm_units` between neighbours, in up to this many groups together: each U is within
+    1/2 + MARGIN of its norm, and the norms move by at most c M in all."""
     changed = min(groups, pairs_per_person)
     return math.floor(pairs_per_person * max_value / step + changed * (1 + 2 * MARGIN))

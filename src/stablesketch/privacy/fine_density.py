@@ -1,9 +1,9 @@
-"""ln h and its slope as a table fine enough for privacy accounting, h the density of ln|X|, X symmetric p-stable.
+"""ln h and its slope as a table fine enough for privacy accounting; h is the density of ln|X| for symmetric p-stable X.
 
-The law itself (law/log_magnitude.py) is an integral per point. A privacy curve needs some hundred thousand points, and
-for small shifts τ the difference ln h(y) - ln h(y-τ) to many more digits than ln h has. Both come from this table: in
-each cell of width 1/4 the polynomial of degree 10 through the law's values at the cell's Chebyshev nodes. Below the
-table the law is a straight line and above it a short series, see law/tails.py.
+The law itself (law/log_magnitude.py) is an integral per point. A privacy curve needs a hundred thousand points or so
+and, for small shifts τ, the difference ln h(y) - ln h(y-τ) to many more digits than ln h has. Both come from this
+table: in each cell of width 1/4 it has the polynomial of degree 10 through the law's values at the cell's Chebyshev
+nodes. Below the table the law is a straight line, above it a short series: law/tails.py.
 
 The privacy accounting relies on two bounds, for every p from 0.05 to 1 and every y:
 
@@ -11,8 +11,8 @@ The privacy accounting relies on two bounds, for every p from 0.05 to 1 and ever
     |slope - (ln h)'|  <= SLOPE_ERROR.
 
 They are measured, not proved. The largest errors found are 5e-13 and 8e-12, both at p = 0.8, where the law changes its
-method; mostly they are ten times smaller. tests/privacy/test_fine_density.py holds the table to another integral at
-thousands of points, and to 30 digits at some.
+method; mostly they are ten times smaller. tests/privacy/test_fine_density.py compares the table with another integral
+at thousands of points, and with 30 digits at some.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _CELL = 0.25
 
 
 class FineLogDensity:
-    """ln h for one p; `fine_log_density(p)` hands out one shared instance per p."""
+    """ln h for one p; `fine_log_density(p)` returns one shared instance per p."""
 
     def __init__(self, p: float) -> None:
         law = log_magnitude(p)
@@ -92,7 +92,7 @@ class FineLogDensity:
         position = (y - self.low) * (1.0 / _CELL)
         cell = np.clip(position, 0.0, self._cells - 1.0).astype(np.intp)
         inside = 2.0 * (position - cell) - 1.0
-        # Points beyond the table are overwritten by the caller; they are kept from overflowing here.
+        # The caller overwrites points beyond the table; here they only must not overflow.
         np.clip(inside, -1.0, 1.0, out=inside)
         out: Array = powers[-1].take(cell)
         for row in powers[-2::-1]:

@@ -1,7 +1,8 @@
-"""Uniform integers from a key: what noise is drawn from, so that the same secret and the same data give the same value.
+"""Uniform integers from a key. Noise is drawn from them, so that the same secret and the same data give the same value.
 
-The key is derived from the collector's secret for one purpose (`Secret.derive`), which has one release. Whoever does
-not know the secret cannot tell these integers from fresh random ones, by the assumption that the projection rests on.
+The key is derived for one purpose (`Secret.derive`) from the collector's secret, which has one release. Anyone who does
+not know the secret cannot distinguish these integers from fresh random ones, by the same assumption as for the
+projection.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ class KeyedIntegers:
         self._left = b""
 
     def below(self, n: int) -> int:
-        """Uniform on 0..n-1: what is not below n is drawn again."""
+        """Uniform on 0..n-1: a number that is not below n is drawn again."""
         bits = (n - 1).bit_length()
         while True:
             drawn = int.from_bytes(self._take(-(-bits // 8)), "little") & ((1 << bits) - 1)

@@ -58,9 +58,9 @@ class LatticeLaw:
 def upper_law(cells: LossCells, *, wide_first: bool) -> LatticeLaw:
     """A law on the lattice whose curve lies above that of (narrow, wide), or of (wide, narrow) if `wide_first`.
 
-    The shift error covers that the true loss differs from the computed one and may stick out of its cell: lowering all
-    losses by it puts them inside, those that fall below the cell may be raised to its lower level (that is the safe
-    side), and what is then left of them is at most the computed loss.
+    The shift error allows for a true loss that differs from the computed one and may lie outside its cell. Lowering all
+    losses by it puts them inside; those that fall below the cell may be raised to its lower level, which is the safe
+    side; and the result is at most the computed loss.
     """
     weight, loss, half, lowest = _directed(cells, wide_first)
     cell = half // 2
@@ -74,7 +74,7 @@ def upper_law(cells: LossCells, *, wide_first: bool) -> LatticeLaw:
 
 
 def lower_law(cells: LossCells, *, wide_first: bool) -> LatticeLaw | None:
-    """A law on the lattice whose curve lies below; None where the cells are too few or too wide for one.
+    """A law on the lattice whose curve lies below; None if the cells are too few or too wide for one.
 
     All masses are those of P: with e_j = T_{j-1}(α_j) - T_j(α_j) = p_j - α_j q_j, where p_j and q_j are the masses
     between the middles of cells j-1 and j, v_j is T_{j-1}(α_j) - e⁺_j and T_j(α_j) - e⁻_j, and the law has at α_j the
@@ -91,13 +91,13 @@ def lower_law(cells: LossCells, *, wide_first: bool) -> LatticeLaw | None:
     weight, loss, half, lowest = _directed(cells, wide_first)
     first, last = 1, count - 1
     while True:
-        # Half-cells 2j-1 and 2j belong to lattice point j; what lies beyond the first and last points belongs to them.
+        # Half-cells 2j-1 and 2j belong to lattice point j; what is beyond the first and last points belongs to these.
         point = np.clip((half + 1) // 2, first, last)
         excess = -np.expm1(lowest + cells.step * point - loss)
         gap = np.bincount(point, weight * excess, count + 1)
         merged: Array = np.bincount(point, weight * (1.0 - excess), count + 1).astype(np.float64)
         slack = 4.0 * QUADRATURE_ERROR * -math.expm1(-cells.step) * merged
-        # v_first must be T_0 and v_last must be 0, so that the polygon ends where H does; else move inwards.
+        # v_first must be T_0 and v_last must be 0, so that the polygon ends where H does; otherwise move inwards.
         if gap[first] > -slack[first]:
             first += 1
         elif gap[last] < slack[last]:
@@ -121,12 +121,12 @@ def _directed(cells: LossCells, wide_first: bool) -> tuple[Array, Array, NDArray
     """Weights under the first law of the pair, losses against the second, half-cells counted upwards, lowest loss."""
     if not wide_first:
         return cells.weight, cells.loss, cells.half, cells.lowest
-    # Q has the density e^{-L} against P; its loss is -L, and the cells are counted from the other end.
+    # Q has the density e^{-L} with respect to P; its loss is -L, and the cells are counted from the other end.
     return cells.weight * np.exp(-cells.loss), -cells.loss, 2 * cells.cells - 1 - cells.half, -cells.shift
 
 
 def _make_convex(mass: Array, step: float) -> bool:
-    """Remove negative masses by the convex hull from below: each goes to its neighbours as the lever rule says.
+    """Removes negative masses by the convex hull from below: each goes to its neighbours by the lever rule.
 
     A negative Q mass is a corner that bends the wrong way. The chord between the next corners on either side lies below
     it; taking the chord moves the mass there, preserving the total and the mean of Q on the scale of α. False if a

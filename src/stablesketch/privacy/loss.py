@@ -1,6 +1,6 @@
 """The privacy loss of one entry, cut into cells of equal width.
 
-The sign of an entry a is fair and independent of |a|, so it gives nothing away. y = ln|a| has density h(y) under the
+The sign of an entry a is fair and independent of |a|, so it reveals nothing. y = ln|a| has density h(y) under the
 narrow law D_{p,1} and h(y - τ) under the wide law D_{p,ρ}, with τ = (1/p) ln ρ. The loss of narrow against wide is
 
     L(y) = ln h(y) - ln h(y - τ),
@@ -13,8 +13,8 @@ In every such half-cell stand Gauss nodes y_k with weights w_k = (Gauss weight) 
 F h over the half-cell is Σ w_k F(y_k). With nodes in panels no wider than 1/4 (and wider ones only in the power tail,
 where h is a series in e^{-py}) the relative error is below QUADRATURE_ERROR; the panels are narrow against the
 distance π/2 or so to the nearest singularity of h, so that 7 nodes leave (1/12)^14. That is the error of the rule
-for the true h and L; the errors of their values at the nodes are bounded apart. Two totals are checked on every call:
-Σ w and Σ w e^{-L} must both be 1, being the masses of the two laws.
+for the true h and L; the errors of their values at the nodes are bounded separately. Two totals are checked on every
+call: Σ w and Σ w e^{-L} must both be 1, because they are the masses of the two laws.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NODES = 7
 _PANEL = 0.25
 # In the power tail h is a series in z = e^{-py}, and a panel may span a factor e^{1/2} of z.
 _TAIL_PANEL = 0.5
-# Where z is e^{-42} = 6e-19, the loss is -ln ρ to rounding, and all beyond is one node.
+# Where z is e^{-42} = 6e-19, the loss is -ln ρ to rounding, and everything beyond is one node.
 _TAIL_END = 42.0
 # Up to this shift the loss is the integral of the slope, which keeps the error proportional to τ.
 _SMALL_SHIFT = 0.02

@@ -13,8 +13,8 @@ docs/math-sensitivity-and-curve.md, totals need not be 1). So whatever is comput
   Merging the two would be post-processing, so splitting never lowers H.
 - `coarser`: the same from a lattice to one of twice its step.
 - `trimmed`: masses below the window move up to its lowest point, those above it to infinity. H grows with every loss.
-  Next to nothing is moved; of a law with many points a thousandth of what is at infinity already. Losses with a heavy
-  tail, as estimates of few entries have, would otherwise have ever more points the more of them are composed.
+  Almost nothing is moved; for a law with many points, at most a thousandth of the mass already at infinity. Otherwise
+  losses with a heavy tail, such as estimates from few entries, would get more and more points in composition.
 - `compose`: losses of independent pairs add up. The sums are taken directly, not by Fourier transform: all terms are
   positive, so that every mass, however small, has a relative error of at most (terms + 2) roundings. That is what lets
   10^5 releases be composed one after another without the rounding of one drowning the δ of another.
@@ -23,8 +23,8 @@ docs/math-sensitivity-and-curve.md, totals need not be 1). So whatever is comput
 
 Steps are powers of two, so that lattices of different steps nest and all of them have the point 0.
 
-Roundings are collected in `scale`, the logarithm of a factor; what the computed losses may be too small by, in `shift`:
-the true δ(ε) is at most e^scale · H(e^{ε - shift}).
+Roundings are collected in `scale`, the logarithm of a factor. `shift` is the amount by which the computed losses may be
+too small: the true δ(ε) is at most e^scale · H(e^{ε - shift}).
 """
 
 from __future__ import annotations
@@ -40,19 +40,19 @@ from ..arrays import Array
 from ..errors import BlobError
 
 _UNIT = 2.0**-53
-# Points per standard deviation, at least, and less than twice as many. Splitting on such a lattice adds at most
-# (1/40)²/8 of the variance each time, and a release passes through some 20 of them.
+# Points per standard deviation: at least this many, and less than twice as many. Splitting on such a lattice adds at
+# most (1/40)²/8 of the variance each time, and a release passes through about 20 of them.
 _FINENESS = 40.0
 # Mass that may be moved away at either end, each time. 10^5 releases move less than 1e-24 in all.
 _TAIL = 1e-30
-# The same as a share of what is at infinity, for laws with more points than this.
+# The same as a share of the mass at infinity, for laws with more points than this.
 _MANY, _TAIL_SHARE = 1 << 13, 1e-3
 # Products below the smallest float are lost, at most one for each pair of points; this is more than all of them.
 _LOST = 1e-290
 _COARSEST = 6  # steps of 64: no budget is that large
 _FINEST = -1000
 _FURTHEST = 2**52  # lattice points from 0
-_MOST_SCALE = 100.0  # of roundings that come to 1e-9 in 10^5 releases; e^scale is a float
+_MOST_SCALE = 100.0  # roundings add up to 1e-9 in 10^5 releases; e^scale is a float
 _HEADER = struct.Struct("<iqdddI")
 
 
@@ -80,7 +80,7 @@ class Law:
 
     @property
     def deviation(self) -> float:
-        """The standard deviation of the finite losses under P; it chooses the step and nothing else."""
+        """The standard deviation of the finite losses under P; it only decides the step."""
         total = float(np.sum(self.mass))
         at = np.arange(len(self.mass))
         mean = float(np.sum(self.mass * at)) / total
@@ -89,8 +89,8 @@ class Law:
     def delta(self, epsilon: float) -> float:
         """An upper bound for δ(ε): e^scale Σ w (1 - e^{ε - shift - t})_+ + infinity.
 
-        The distance t - ε has an absolute error of a few roundings of either, so that ε is read a little lower; the
-        terms are positive, so that their sum is off by at most a rounding for each.
+        The distance t - ε has an absolute error of a few roundings of either, so ε is lowered slightly. The terms are
+        positive, so their sum is off by at most one rounding for each.
         """
         at = epsilon - self.shift - 4.0 * _UNIT * (abs(epsilon) + self.shift)
         gap = self.losses - at
@@ -99,10 +99,10 @@ class Law:
         return min(1.0, total * math.exp(self.scale + (len(self.mass) + 20) * _UNIT))
 
     def coarser(self) -> Law:
-        """This law on a lattice of twice the step: odd points are split in two, the share 1/(1 + e^{-step}) upwards."""
+        """This law on a lattice of twice the step: odd points are split, the share 1/(1 + e^{-step}) upwards."""
         odd = self.first & 1
         low = (self.first - odd) // 2
-        # Row i holds the points 2(low + i) and 2(low + i) + 1; the last row is there to take what is split upwards.
+        # Row i holds the points 2(low + i) and 2(low + i) + 1; the last row takes what is split upwards.
         rows = (odd + len(self.mass) + 1) // 2
         pairs = np.zeros((rows, 2))
         pairs.ravel()[odd : odd + len(self.mass)] = self.mass
@@ -113,14 +113,14 @@ class Law:
         return replace(self, exponent=self.exponent + 1, first=low, mass=out, scale=self.scale + 6.0 * _UNIT)
 
     def at_step(self, exponent: int) -> Law:
-        """This law on a lattice of step 2^exponent, which is not finer than it has."""
+        """This law on a lattice of step 2^exponent, which must not be finer than its own."""
         law = self
         while law.exponent < exponent:
             law = law.coarser()
         return law
 
     def trimmed(self) -> Law:
-        """The law without ends that hold next to nothing: the lower one is moved up, the upper one to infinity."""
+        """The law without ends of negligible mass: the lower end is moved up, the upper end to infinity."""
         below, above = np.cumsum(self.mass), np.cumsum(self.mass[::-1])
         tail = _TAIL if len(self.mass) <= _MANY else max(_TAIL, _TAIL_SHARE * self.infinity)
         low = int(np.searchsorted(below, tail, side="right"))
@@ -141,14 +141,14 @@ class Law:
         )
 
     def settled(self) -> Law:
-        """The law trimmed, and as coarse as its spread allows."""
+        """The law, trimmed, and as coarse as its spread allows."""
         law = self.trimmed()
         while law.exponent < _COARSEST and 2.0 * law.step * _FINENESS <= law.deviation:
             law = law.coarser().trimmed()
         return law
 
     def to_bytes(self) -> bytes:
-        """For the cache of a ledger, which has a checksum of its own."""
+        """The law as bytes, for the cache of a ledger, which adds a checksum."""
         header = _HEADER.pack(self.exponent, self.first, self.infinity, self.scale, self.shift, len(self.mass))
         return header + self.mass.astype("<f8").tobytes()
 
@@ -169,19 +169,19 @@ class Law:
 
 
 ATOM = Law(_COARSEST, 0, np.ones(1))
-"""No loss at all: what nothing released costs."""
+"""No loss at all: the cost of releasing nothing."""
 
 
 def split(losses: Array, mass: Array, *, scale: float = 0.0, shift: float = 0.0) -> Law:
     """Masses at any finite losses, split onto a lattice fine enough for their spread.
 
     A loss t between k·step and (k+1)·step gives the share (1 - e^{k·step - t})/(1 - e^{-step}) of its P mass to the
-    upper point: then P and Q mass are both kept. The losses are off by a rounding each, which goes into `shift`.
+    upper point, which keeps both the P and the Q mass. Each loss is off by a rounding, which goes into `shift`.
     """
     mean = float(np.sum(mass * losses) / np.sum(mass))
     deviation = math.sqrt(float(np.sum(mass * (losses - mean) ** 2) / np.sum(mass)))
     largest = float(np.max(np.abs(losses)))
-    # A spread of nothing still has to be told from 0 where all of the mass is.
+    # Even without any spread, the step must resolve the distance of the mass from 0.
     wanted = max(deviation, 1e-3 * largest, math.ldexp(1.0, _FINEST))
     exponent = max(_FINEST, min(_COARSEST, math.floor(math.log2(wanted / _FINENESS))))
     step = math.ldexp(1.0, exponent)
@@ -211,8 +211,8 @@ def bounded(epsilon: float, delta: float) -> Law:
 def compose(one: Law, other: Law) -> Law:
     """The law of the sum of two independent losses.
 
-    With totals that may exceed 1, what is at infinity in the product is everything where either factor is: the product
-    of all mass less the product of the finite.
+    Totals may exceed 1. The mass at infinity in the product is everything for which either factor is infinite: the
+    product of the total masses less the product of the finite ones.
     """
     exponent = max(one.exponent, other.exponent)
     a, b = one.at_step(exponent), other.at_step(exponent)
@@ -251,16 +251,16 @@ def either(one: Law, other: Law) -> Law:
 
         excess_{k+1}/(α_{k+1} - α_k) + excess_{k-1}/(α_k - α_{k-1}),    excess_j = (H_other - H_X)_+ at α_j ,
 
-    with α = 0 as the corner before the first, where H is the total of P. All of it is positive. The result is then
-    compared with both curves at all corners, and at 0, and raised by what it should lack; between corners all
-    three are straight.
+    with α = 0 as the corner before the first, where H is the total of P. All terms are positive. The result is then
+    compared with both curves at all corners and at 0, and raised wherever it is too low; between corners all three are
+    straight.
     """
     if one is other:
         return one
     exponent = max(one.exponent, other.exponent)
     a, b = one.at_step(exponent), other.at_step(exponent)
     if a.shift != b.shift or a.scale != b.scale:
-        # Reading all of a curve further to the right, or higher, is worse.
+        # A curve moved to the right, or up, is worse.
         a, b = (replace(x, shift=max(a.shift, b.shift), scale=max(a.scale, b.scale)) for x in (a, b))
     first = min(a.first, b.first)
     count = max(a.first + len(a.mass), b.first + len(b.mass)) - first
@@ -293,7 +293,7 @@ def either(one: Law, other: Law) -> Law:
 
 
 def _corners(mass: Array, step: float) -> Array:
-    """H at every corner, without what is at infinity; sums of positive terms, from the top.
+    """H at every corner, without the mass at infinity; sums of positive terms, from the top.
 
     H_k - H_{k+1} = (1 - e^{-step}) V_k with V_k = Σ_{j>k} w_j e^{-(j-k-1) step} = w_{k+1} + e^{-step} V_{k+1}.
     """

@@ -64,21 +64,21 @@ from ..numeric import is_real
 from ..search import last_whole
 from .privacy import Privacy
 
-# Digits beyond those that the largest integer cancels; what is left is exact to far more than a float shows.
+# Digits beyond those that the largest integer cancels; the rest is exact far beyond the precision of a float.
 _SPARE_DIGITS = 50
-# No stream within the limits of Privacy has a larger F_p; a floor beyond it protects nothing that could exist.
+# No stream within the limits of Privacy has a larger F_p; a larger floor would protect nothing that can exist.
 MOST_FLOOR = 2.0**106
 
 
 @dataclass(frozen=True)
 class WorstNeighbours:
-    """Two neighbours that differ most: `shared` pairs of value 1 on one key, and then
+    """The two neighbours that differ most: `shared` pairs of value 1 on one key, and in addition
 
     - the larger has `pairs_per_person` pairs of value `max_value`, each on a new key;
     - the smaller has, under replace, as many more pairs of value 1 on the shared key, and under add_remove nothing
       more.
 
-    With unit="key" every pair, shared or more, has a key of its own.
+    With unit="key" every pair, shared or additional, has its own key.
 
     `rho` is the factor between their F_p + floor and `log_rho` its logarithm, both exact and rounded up to a float.
     """
@@ -91,9 +91,9 @@ class WorstNeighbours:
 def sensitivity(p: float, privacy: Privacy, floor: float = 0.0) -> float:
     """ρ, the greatest ratio of F_p + floor between neighbouring streams with `privacy.pairs` pairs or more.
 
-    The exact value, attained by two streams and rounded up to a float, provided that there are more than
-    `privacy.pairs_per_person` possible keys; with fewer keys it is an upper bound. It is infinite where one neighbour
-    may be empty while the other is not and there is no floor. Proof at the head of this file.
+    It is the exact value, attained by two streams and rounded up to a float, if there are more than
+    `privacy.pairs_per_person` possible keys; with fewer keys it is an upper bound. It is infinite if there is no floor
+    and one neighbour may be empty while the other is not. The proof is at the top of this file.
 
     >>> round(sensitivity(0.5, Privacy(epsilon=1.0, delta=1e-9, pairs=1_000_000, relation="replace")), 12)
     1.0009995
@@ -102,16 +102,16 @@ def sensitivity(p: float, privacy: Privacy, floor: float = 0.0) -> float:
 
 
 def log_sensitivity(p: float, privacy: Privacy, floor: float = 0.0) -> float:
-    """ln ρ, rounded up, with all its digits where ρ is so close to 1 that a float cannot hold the difference."""
+    """ln ρ, rounded up, with all its digits even if ρ is so close to 1 that a float cannot hold the difference."""
     return worst_neighbours(p, privacy, floor).log_rho
 
 
 def worst_neighbours(p: float, privacy: Privacy, floor: float = 0.0, *, exactly: bool = False) -> WorstNeighbours:
-    """Two neighbours that attain the sensitivity, and what it is.
+    """Two neighbours that attain the sensitivity, and its value.
 
-    With `exactly`, which is for replace only, both streams have exactly `privacy.pairs` pairs. Their ρ is smaller only
-    where there is a floor of the order of the number of pairs, so that longer streams are more sensitive. Its shared
-    pairs may have to have values above 1; `shared` is then their total.
+    With `exactly`, for replace only, both streams have exactly `privacy.pairs` pairs. Their ρ is smaller only if the
+    floor is of the order of the number of pairs, so that longer streams are more sensitive. Their shared pairs may need
+    values above 1; `shared` is then their total.
     """
     p = StableLaw(p).p
     if not isinstance(privacy, Privacy):
@@ -128,7 +128,7 @@ def worst_neighbours(p: float, privacy: Privacy, floor: float = 0.0, *, exactly:
                 exactly,
                 "cannot be used with add_remove",
                 "Leave it out",
-                because="then the number of pairs changes",
+                because="the number of pairs changes",
             )
         return _add_remove(p, privacy, floor)
     return _replace(p, privacy, floor, exactly)
@@ -145,7 +145,7 @@ def _add_remove(p: float, privacy: Privacy, floor: float) -> WorstNeighbours:
 
 
 def _keys(p: float, privacy: Privacy, floor: float) -> WorstNeighbours:
-    """Of streams in which every key comes once: the shortest are the worst, and exactly as long as promised."""
+    """Streams in which every key occurs once: the shortest, exactly as long as promised, are the worst."""
     changed, add_remove = privacy.pairs_per_person, privacy.relation == "add_remove"
     keys = privacy.pairs if add_remove else max(privacy.pairs, changed)
     if keys == 0 and floor == 0.0:
@@ -158,7 +158,7 @@ def _keys(p: float, privacy: Privacy, floor: float) -> WorstNeighbours:
 def _replace(p: float, privacy: Privacy, floor: float, exactly: bool) -> WorstNeighbours:
     replaced = min(privacy.pairs_per_person, privacy.pairs) if exactly else privacy.pairs_per_person
     if replaced == 0:
-        # Two streams of no pairs are the same stream.
+        # Two empty streams are the same stream.
         return WorstNeighbours(1.0, 0.0, 0)
     least = max(privacy.pairs - replaced, 0)
     if not exactly:
@@ -197,7 +197,7 @@ def _last_rising(rising: Callable[[int], bool], least: int, most: int | None) ->
 
 
 def _context(privacy: Privacy, floor: float) -> Context:
-    """Enough digits: (s+c)^p - s^p cancels at most as many as s has, and s is of the order of the numbers given."""
+    """Enough digits: (s+c)^p - s^p cancels at most as many digits as s has, and s is of the order of the inputs."""
     largest = max(privacy.pairs, privacy.total) + privacy.pairs_per_person
     largest = max(largest, privacy.max_value, math.ceil(floor))
     return Context(prec=_SPARE_DIGITS + 3 * len(str(largest)))
@@ -208,13 +208,13 @@ def _power(base: int, index: Decimal) -> Decimal:
 
 
 def _rounded_up(excess: Decimal, shared: int) -> WorstNeighbours:
-    # The digits carried make this larger than any rounding so far, and smaller than a float can see.
+    # With this many digits, it is larger than any rounding so far and smaller than the precision of a float.
     excess += excess * Decimal(10) ** -30
     return WorstNeighbours(float_above(1 + excess), float_above((1 + excess).ln()), shared)
 
 
 def float_above(value: Decimal) -> float:
-    """The least float that is not below."""
+    """The least float that is not below the value."""
     nearest = float(value)
     return nearest if Decimal(nearest) >= value else math.nextafter(nearest, math.inf)
 

@@ -74,22 +74,22 @@ BucketState = tuple[NDArray[np.int64], Array]
 MOST_TOTAL = 2**53
 """The largest T for which G is released from a sketch."""
 
-_UNITS = 1000  # of the grid, for one group
+_UNITS = 1000  # steps of the grid, for one group
 _LEAST_RATIO = 3  # above e
 _ERROR, _ERROR_PER_REACH = 2.0**-40, 2.0**-48
 
 
 def error(reach: float) -> float:
-    """η: by how much the computed Ĥ may be off where |ζ| <= reach."""
+    """η: the largest error of the computed Ĥ if |ζ| <= reach."""
     return _ERROR + _ERROR_PER_REACH * reach
 
 
 @dataclass(frozen=True)
 class NoisyMass:
-    """What was released: N with noise (None where it is public), and N (Ĥ - β') with noise in steps of a grid. T, the
-    grid and β' = `centre` follow from the noisy N. `norm` is ‖N‖ with noise, of buckets.
+    """What was released: N with noise (None if it is public), and N (Ĥ - β') with noise in steps of a grid. T, the grid
+    and β' = `centre` follow from the noisy N. `norm` is ‖N‖ with noise, for buckets.
 
-    `mass` is None where T is beyond `MOST_TOTAL`.
+    `mass` is None if T is beyond `MOST_TOTAL`.
     """
 
     total: int | None
@@ -111,13 +111,13 @@ class EntropyNoise(EntropyShares):
 
     @cached_property
     def error(self) -> Fraction:
-        """η: by how much the computed Ĥ may be off."""
+        """η: the largest error of the computed Ĥ."""
         if not self.size:
             return EXACT_ERROR
         return Fraction(error(self.reach)) + (Fraction(TERM_ERROR) if self.buckets > 1 else 0)
 
     def charge(self) -> Charge:
-        """What is charged for all groups together: G, N beside it where that is private, and ‖N‖ of buckets."""
+        """What is charged for all groups together: G, N if it is private, and ‖N‖ for buckets."""
         mass = Charge(
             "exact", epsilon=self.mass_epsilon, delta=self.lost, distance=self.distance, gap=self.lost
         )  # fmt: skip
@@ -135,11 +135,11 @@ class EntropyNoise(EntropyShares):
 
     @cached_property
     def total_scale(self) -> Fraction:
-        """Of the noise of N, where it is private."""
+        """The scale of the noise of N, if it is private."""
         return Fraction(self.total_distance) / Fraction(self.total_epsilon)
 
     def bound(self, noisy: int) -> int:
-        """T from the noisy N, or from N itself where it is public."""
+        """T from the noisy N, or from N itself if it is public."""
         if self.total_is_public:
             return max(noisy, 1)
         return most_total(noisy, self.total_distance, self.total_scale, self._each(self.copies))
@@ -152,37 +152,37 @@ class EntropyNoise(EntropyShares):
 
     @property
     def distance(self) -> int:
-        """By how much N (Ĥ - β'), in steps, can differ between neighbours, in all groups together."""
+        """The largest difference of N (Ĥ - β') between neighbours, in steps, in all groups together."""
         return self._units + self.copies - 1
 
     @cached_property
     def mass_scale(self) -> Fraction:
-        """Of the noise of G, in steps."""
+        """The scale of the noise of G, in steps."""
         return Fraction(self.distance) / Fraction(self.mass_epsilon)
 
     def _half(self, bound: int) -> Fraction:
-        """β: half of the most that N units more can add to G, per unit. From T = 3 M on, where 1 + ln(T/M) > 2."""
+        """β: half of the most that each additional unit can add to G. From T = 3 M on, where 1 + ln(T/M) > 2."""
         privacy = self.privacy
         least = max(bound, _LEAST_RATIO * privacy.max_value)
         return mass_change(privacy, least) / (2 * privacy.pairs_per_person * privacy.max_value)
 
     def centre(self, bound: int) -> Fraction:
-        """β', and 0 where N is public."""
+        """β', or 0 if N is public."""
         above, below = map(Fraction, self.reaches)
         return Fraction(0) if self.total_is_public else self._half(bound) + (above - below) / 2
 
     def change(self, bound: int) -> Fraction:
-        """V(T): by how much the computed N (Ĥ - β') can differ between neighbours, in nats."""
+        """V(T): the largest difference of the computed N (Ĥ - β') between neighbours, in nats."""
         privacy, changed = self.privacy, self.privacy.pairs_per_person
         replaced = privacy.relation == "replace"
         each = (2 if replaced else 1) * changed * privacy.max_value
         exact = mass_change(privacy, bound) if self.total_is_public else each * self._half(bound)
-        # Of one ζ both streams have nearly as much; in buckets a replaced pair moves from one to another.
+        # With one ζ, both streams have nearly the same N ζ; in buckets a replaced pair moves from one to another.
         erring = self.total_distance if self.buckets == 1 else each
         return exact + erring * sum(map(Fraction, self.reaches), Fraction(0)) / 2 + 2 * changed * self.error * bound
 
     def step(self, bound: int) -> Fraction:
-        """Of the grid of N (Ĥ - β'): V(T)/units."""
+        """The step of the grid of N (Ĥ - β'): V(T)/units."""
         return self.change(bound) / self._units
 
     def noise(self, bound: int) -> float:
@@ -193,12 +193,12 @@ class EntropyNoise(EntropyShares):
 
     @property
     def norm_distance(self) -> int:
-        """By how much neighbours can differ in ‖N‖, in all groups together: c M, whatever the relation."""
+        """The largest difference of ‖N‖ between neighbours, in all groups together: c M, under either relation."""
         return self.privacy.pairs_per_person * self.privacy.max_value
 
     @cached_property
     def norm_scale(self) -> Fraction:
-        """Of the noise of ‖N‖, of buckets."""
+        """The scale of the noise of ‖N‖, for buckets."""
         return Fraction(self.norm_distance) / Fraction(self.norm_epsilon)
 
     # --- the release ---
@@ -206,7 +206,7 @@ class EntropyNoise(EntropyShares):
     def measure(self, total: int, locations: Array | None, below: discrete_laplace.Below) -> NoisyMass:
         """N and N (Ĥ - β') with noise, from the exact N and the y_j of a sketch of `size` entries (None if empty).
 
-        `below(n)` gives uniform integers below n; the same ones give the same release.
+        `below(n)` returns uniform integers below n; the same integers give the same release.
         """
         if total > 0 and (self.buckets > 1 or locations is None or len(locations) != self.size):
             found = None if locations is None else len(locations)
@@ -218,9 +218,9 @@ class EntropyNoise(EntropyShares):
         return self._released(total, mass, below)
 
     def measure_buckets(self, total: int, read: Callable[[], BucketState], below: discrete_laplace.Below) -> NoisyMass:
-        """As `measure`, from buckets, and ‖N‖ with noise. `read` gives the totals of buckets, and their y_j as rows.
+        """Like `measure`, from buckets, and ‖N‖ with noise. `read` returns the totals of buckets and their y_j as rows.
 
-        It is not called where T is beyond `MOST_TOTAL`: what it cannot read would be told by an error."""
+        It is not called if T is beyond `MOST_TOTAL`: its error would reveal that it cannot read them."""
         if self.buckets < 2:
             raise ArgumentError("buckets", self.buckets, "must be more than 1", "Use measure for a single sketch")
         found: list[BucketState] = []
@@ -240,7 +240,7 @@ class EntropyNoise(EntropyShares):
         return replace(released, norm=norm + discrete_laplace.sample(self.norm_scale, below))
 
     def measure_exact(self, totals: Collection[int], below: discrete_laplace.Below) -> NoisyMass:
-        """As `measure`, from the totals of all keys, each above 0, where `size` is 0."""
+        """Like `measure`, from the totals of all keys, each above 0; `size` must be 0."""
         if self.size:
             raise ArgumentError(
                 "size", self.size, "must be 0 for exact totals", f"Create the noise with {arg('size', 0)}"
@@ -261,17 +261,17 @@ class EntropyNoise(EntropyShares):
 
     @property
     def sketch_deviation(self) -> float:
-        """Of the sketch alone, in nats, where no key dominates: a bucket holds a B-th of N."""
+        """The deviation of the sketch alone, in nats, if no key dominates: each bucket holds 1/B of N."""
         return self.worst_deviation / math.sqrt(self.buckets)
 
     @property
     def worst_deviation(self) -> float:
-        """Of the sketch alone where one key holds everything: that of one bucket."""
+        """The deviation of the sketch alone if one key holds everything: that of one bucket."""
         return entropy_mean_deviation(self.entries) if self.size else 0.0
 
     def noise_deviation(self, total: float, entropy: float | None = None) -> float:
-        """Of the noise in the released H, in nats, to first order, in a stream of this total and entropy (by default
-        the one farthest from β')."""
+        """The deviation of the noise in the released H, in nats, to first order, in a stream of this total and entropy
+        (by default the entropy farthest from β')."""
         n = max(total, 1.0)
         bound = self.bound(math.ceil(n))
         centre = float(self.centre(bound))
@@ -280,5 +280,5 @@ class EntropyNoise(EntropyShares):
         return math.sqrt(2.0) * math.hypot(self.noise(bound), counted) / n
 
     def deviation(self, total: float, entropy: float | None = None) -> float:
-        """As `noise_deviation`, with the error of the sketch added, where no key dominates."""
+        """Like `noise_deviation`, including the error of the sketch if no key dominates."""
         return math.hypot(self.sketch_deviation, self.noise_deviation(total, entropy))

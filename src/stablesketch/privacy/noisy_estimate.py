@@ -1,12 +1,12 @@
-"""A scale-equivariant estimate plus Laplace noise: how much noise (ε, δ) takes, by an upper bound that is certified.
+"""A scale-equivariant estimate plus Laplace noise: how much noise (ε, δ) needs, by a certified upper bound.
 
 The estimate of a one-sided sketch is F ξ, and ξ has one law for all streams (sketch/estimators/power_sum.py). If
 neighbours have |F - F'| <= Δ, then F ξ + Laplace(b) has, for every pair of neighbours and every ε > 0,
 
     δ(ε) <= E f(Δ ξ/b),      f(s) = (1 - e^{(ε - s)/2})_+,
 
-proved in docs/math-noisy-estimate.md, with what it rests on. With noise on a grid, errors of computation and the
-largest of several ξ the shift s grows, as `Precision` and `copies` say. Here noise is b in units of Δ.
+proved in docs/math-noisy-estimate.md, which also states the assumptions. Noise on a grid, errors of computation and the
+largest of several ξ increase the shift s, as `Precision` and `copies` say. Here noise is b in units of Δ.
 
 E f is computed so that it can only come out too large. ξ falls with S = Σ Y_j, a sum of r positive variables. Y is
 rounded *down* to a lattice, so S comes out smaller and f larger; its distribution function is first raised by more than
@@ -36,26 +36,26 @@ from ..search import least_above
 from ..sketch.estimators.power_lattice import log_below, truncated_power
 from ..sketch.estimators.power_sum import one_sided_variance, power_sum
 
-# By how much logarithms of probabilities are raised: the table of ln P(Y <= y) errs by less than 1e-9, ln φ by 1e-11.
+# Logarithms of probabilities are raised by this: the error of the table of ln P(Y <= y) is below 1e-9, of ln φ 1e-11.
 RAISED = 2e-9
-# By how much ξ is raised: its constant errs by less than 1e-9.
+# ξ is raised by this: the error of its constant is below 1e-9.
 RAISED_XI = 1.0 + 4e-9
-# A Fourier transform of 2^20 numbers errs by less than this part of their norm.
+# The error of a Fourier transform of 2^20 numbers is below this part of their norm.
 _ROUNDING = 1e-14
 _LARGEST_LATTICE_SIZE = 1_024
-_LARGEST_LOG_SUM = 600.0  # beyond, all Y would be in the first cell, or cells too small for a float
-_WITHIN = 2e-3  # how closely `noise` is found, always from above
-_LOOSE = 1e3  # by how much Chernoff's bound may be too large
+_LARGEST_LOG_SUM = 600.0  # above it, all Y would be in the first cell, or cells too small for a float
+_WITHIN = 2e-3  # relative accuracy of `noise`, which always errs upwards
+_LOOSE = 1e3  # Chernoff's bound may be too large by this factor
 
 
 @dataclass(frozen=True)
 class Precision:
-    """What computing costs, as the last section of docs/math-noisy-estimate.md has it.
+    """The cost of finite precision, as in the last section of docs/math-noisy-estimate.md.
 
     The computed estimate is F_hat (1 + ζ), |ζ| <= `error`, cut at `cap` (in units of Δ), and then too small by up to
-    `short` (in units of Δ); all of it but with probability `failure`. It is rounded to a grid of step `grid` (in units
-    of b) before discrete Laplace noise on that grid is added. Where one person can move several outputs, each with a
-    sketch, noise and a grid of its own, each of the `outputs` costs as much.
+    `short` (in units of Δ). All of this holds except with probability `failure`. It is rounded to a grid of step `grid`
+    (in units of b) before discrete Laplace noise on that grid is added. If one person can move several outputs, each
+    with its own sketch, noise and grid, each of the `outputs` costs as much.
     """
 
     error: float = 0.0
@@ -82,12 +82,13 @@ EXACT = Precision()
 def expected_excess(
     xi: Array, tail: Array, copies: int, epsilon: float, noise: float, precision: Precision = EXACT
 ) -> float:
-    """E f of the largest of `copies` independent ξ, and 2π: ξ falls along the array, P(one ξ >= xi) <= tail rises.
+    """E f of the largest of `copies` independent ξ, plus 2π: xi decreases along the array, and tail, which bounds
+    P(one ξ >= xi), increases.
 
     Between two of these points P(ξ >= x) is taken at the lower one: the mass of a step has the greater ξ.
     """
     masses = np.diff(tail_of_largest(tail, copies), prepend=0.0)
-    with np.errstate(over="ignore"):  # of a large ε
+    with np.errstate(over="ignore"):  # for a large ε
         f = np.maximum(-np.expm1(0.5 * (epsilon - xi * (RAISED_XI / noise) - precision.shift(noise))), 0.0)
     return min(float(masses @ f) * (1.0 + 1e-12) + precision.failures, 1.0)
 
@@ -100,7 +101,7 @@ def tail_of_largest(tail: Array, copies: int) -> Array:
 
 
 def check_asked(epsilon: float, delta: float, precision: Precision) -> None:
-    """Refuses what no noise can reach."""
+    """Refuses an (ε, δ) that no noise can reach."""
     if not precision.failures < delta < 1.0:
         raise ArgumentError("delta", delta, "must be between twice the failure probability and 1", "Raise it")
     if not 2.0 * precision.outputs * precision.grid < epsilon < math.inf:
@@ -108,7 +109,7 @@ def check_asked(epsilon: float, delta: float, precision: Precision) -> None:
 
 
 def enough_noise(enough: Callable[[float], bool], epsilon: float, delta: float, within: float) -> float:
-    """The least noise that is enough, from above; an error that speaks of δ if none is."""
+    """The least noise that is enough, from above; an error about δ if none is."""
     found = least_above(enough, 1.0 / epsilon, within, most=1e200)
     if found is None:
         raise ArgumentError(
@@ -118,7 +119,7 @@ def enough_noise(enough: Callable[[float], bool], epsilon: float, delta: float, 
 
 
 class NoisyXi(ABC):
-    """The largest of `copies` independent ξ of one p and size, and the noise that it takes: what `NoisyEstimate` and
+    """The largest of `copies` independent ξ of one p and size, and the noise that it needs: what `NoisyEstimate` and
     `NoisyNorm` have in common.
     """
 
@@ -136,7 +137,7 @@ class NoisyXi(ABC):
         self.p, self.size, self.copies = p, size, copies
 
     def delta(self, epsilon: float, noise: float, precision: Precision = EXACT) -> float:
-        """An upper bound of δ(ε) with Laplace noise of this scale; 1 where the shift alone reaches ε."""
+        """An upper bound of δ(ε) with Laplace noise of this scale; 1 if the shift alone reaches ε."""
         if precision.shift(noise) >= epsilon:
             return 1.0
         return expected_excess(*self._above(epsilon, noise, precision), self.copies, epsilon, noise, precision)
@@ -167,18 +168,18 @@ class NoisyEstimate(NoisyXi):
 
     @cached_property
     def _low_xi(self) -> float:
-        """Nearly all ξ are above: four deviations below the middle."""
+        """A point below nearly all ξ: four deviations below the middle."""
         return math.exp(-4.0 * math.sqrt(one_sided_variance(self._law.power, self.p) / self.size))
 
     @cached_property
     def _whole(self) -> tuple[Array, Array]:
-        """For f that is above 0 at all ξ but the lowest, where a lattice would be too coarse: all ξ that are below
-        `_low_xi` count as if they were there, and f rises."""
+        """For an f that is positive at all ξ except the lowest, for which a lattice would be too coarse. All ξ below
+        `_low_xi` count as if they were there; this is safe because f increases."""
         xi, tail = self.survival(self._low_xi)
         return np.append(xi, self._low_xi), np.append(tail, 1.0)
 
     def survival(self, least: float) -> tuple[Array, Array]:
-        """Points ξ that fall from ∞ to `least`, and an upper bound, which rises, of P(one ξ >= the next of them)."""
+        """Points ξ decreasing from ∞ to `least`, and an increasing upper bound of P(one ξ >= the next point)."""
         return self._lattice(least) if self.size <= _LARGEST_LATTICE_SIZE else self._chernoff(least)
 
     def noise(self, epsilon: float, delta: float, precision: Precision = EXACT) -> float:
@@ -198,7 +199,7 @@ class NoisyEstimate(NoisyXi):
                 break
             high, looser = low, looser * _LOOSE
         while high > low * (1.0 + _WITHIN):
-            middle = math.sqrt(low) * math.sqrt(high)  # their product may be beyond the floats
+            middle = math.sqrt(low) * math.sqrt(high)  # low * high may exceed the range of floats
             if self._expected(xi, tail, epsilon, middle, precision) > delta:
                 low = middle
             else:
@@ -236,15 +237,15 @@ class NoisyEstimate(NoisyXi):
 
     @cached_property
     def _log_transform(self) -> tuple[Array, Array]:
-        """τ and a bound of r ln φ(e^τ)."""
+        """τ, and a bound of r ln φ(e^τ)."""
         tau, log_phi = self._law.transform
         return tau, self.size * np.minimum(log_phi + RAISED, 0.0)
 
     def _chernoff(self, least: float) -> tuple[Array, Array]:
-        """Points ξ from ∞ down to `least`, and bounds of P(ξ >= x): of each the best of many σ, all of them valid."""
+        """Points ξ from ∞ down to `least`, and bounds of P(ξ >= x): for each the best of many σ, all of them valid."""
         tau, powers = self._log_transform
         end = self._log_sum(least)
-        # From ξ = e^12 times the least on, in steps that shrink towards it; only σ near 1/S can be best.
+        # From e^12 times the least ξ down, in steps that shrink towards it; only σ near 1/S can be best.
         log_sums = end - 12.0 / self._law.theta * np.linspace(1.0, 0.0, 500) ** 2
         near = slice(*np.searchsorted(tau, [-end - 5.0, -log_sums[0] + math.log(self.size) + 5.0]))
         bounds = np.empty_like(log_sums)
@@ -253,11 +254,11 @@ class NoisyEstimate(NoisyXi):
                 some = slice(start, start + 100)
                 bounds[some] = np.min(np.exp(log_sums[some, np.newaxis] + tau[near]) + powers[near], axis=1)
         tail = np.maximum.accumulate(np.exp(np.minimum(bounds, 0.0)))
-        # The mass between two points has the greater ξ; that beyond the first, an infinite one.
+        # The mass between two points has the greater ξ; the mass beyond the first has an infinite one.
         return np.concatenate([[np.inf], self._xi(log_sums[:-1])]), tail
 
     def _lattice(self, least: float) -> tuple[Array, Array]:
-        """As `_chernoff`, by convolution: ξ at S = 0, d, 2d, ... up to where it is `least`."""
+        """Like `_chernoff`, by convolution: ξ at S = 0, d, 2d, ... until it is `least`."""
         if abs(self._log_sum(least)) > _LARGEST_LOG_SUM:
             return self._chernoff(least)
         size, end = self.size, math.exp(self._log_sum(least))
@@ -274,10 +275,10 @@ class NoisyEstimate(NoisyXi):
         tilted = masses * np.exp(-tilt * steps)
         total = float(tilted.sum())
         tilted /= total
-        # Each squaring doubles the error of a cell and adds a new one, of the squared norm at most: 2r of them in all.
+        # Each squaring doubles the error of a cell and adds a new one of at most the squared norm: 2r of them in all.
         error = 2.0 * size * _ROUNDING * float(tilted @ tilted)
         sums = np.maximum(truncated_power(tilted, size, cells), 0.0) + error
-        with np.errstate(over="ignore"):  # a bound beyond all numbers is one
+        with np.errstate(over="ignore"):  # a bound that overflows counts as 1
             tail = np.cumsum(sums * np.exp(tilt * steps + size * math.log(total)))
         with np.errstate(divide="ignore"):
             return self._xi(np.log(cell * steps)), tail

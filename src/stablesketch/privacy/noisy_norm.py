@@ -1,4 +1,4 @@
-"""Orders above one: an estimated norm plus Laplace noise, and how much noise (ε, δ) takes.
+"""Orders above one: an estimated norm plus Laplace noise, and how much noise (ε, δ) needs.
 
 For 1 < p <= 2 the estimate of ‖f‖_p = F_p^{1/p} from a symmetric sketch is ‖f‖_p ξ, and the law of ξ is the same for
 every stream (sketch/estimators/norm.py). Norms rise with every total and by at most Δ = c M where c pairs of value at
@@ -9,9 +9,9 @@ noisy_estimate.py,
 
 proved in docs/math-noisy-estimate.md, "Orders above one". Here noise is b in units of Δ.
 
-E f can only come out too large: P(ξ > x) is an integral of a known density, right to 1e-10, and is raised by more than
-its error; ξ is raised too; the mass between two points counts as if it lay at the greater one, and what is beyond the
-last as if it were ∞.
+E f can only come out too large: P(ξ > x) is an integral of a known density, correct to 1e-10, and is raised by more
+than its error. ξ is raised too. The mass between two points counts at the greater one, and the mass beyond the last
+point counts at ∞.
 """
 
 from __future__ import annotations
@@ -25,14 +25,15 @@ from ..arrays import Array
 from ..sketch.estimators.norm import norm_law
 from .noisy_estimate import EXACT, NoisyXi, Precision, check_asked, enough_noise
 
-_WITHIN = 1e-4  # how closely `noise` is found, always from above
-# By how much the tail is raised, and by how much more an entry: ln P of an order statistic is r times that of |X|.
+_WITHIN = 1e-4  # relative accuracy of `noise`, which always errs upwards
+# The tail is raised by the first, and additionally by the second per entry: ln P of an order statistic is r times that
+# of |X|.
 _RAISED, _RAISED_EACH = 1e-9, 1e-12
 
 
 class NoisyNorm(NoisyXi):
-    """ξ of an estimated norm: one norm has one; a person whose pairs may be in several groups, each with a norm of its
-    own, as many as groups.
+    """ξ of an estimated norm: one norm has one ξ. If a person's pairs may be in several groups, each with its own norm,
+    each group has one.
     """
 
     needs_two_for = "variance"
@@ -58,5 +59,5 @@ class NoisyNorm(NoisyXi):
         v, _, above = self._law.tails
         raised = above[::-1] * (1.0 + _RAISED + _RAISED_EACH * self.size)
         xi = np.exp(v[::-1])
-        # The mass between two points has the greater ξ; that beyond the first, an infinite one; what is left, the last.
+        # The mass between two points has the greater ξ, the mass beyond the first an infinite one, the rest the last.
         return np.concatenate([[math.inf], xi]), np.minimum(np.concatenate([raised, [1.0]]), 1.0)

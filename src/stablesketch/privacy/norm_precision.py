@@ -68,20 +68,20 @@ from .estimate_precision import switching
 from .noisy_estimate import Precision
 
 MOST_KEYS = 2.0**40
-"""More keys than this are covered by no plan."""
+"""No plan covers more keys than this."""
 
-_TABLE = 2e-15  # the rows, five times what was found; further up to 2 the polynomials are ten times worse
+_TABLE = 2e-15  # error of the rows, five times the largest found; close to 2 the polynomials are ten times worse
 _NEAR_TWO, _TABLE_NEAR_TWO = 1.9999, 2.5e-14
 _BITS = 2.0**-49  # the relative granularity of the uniform number at its coarsest; |X| moves by less
 _RESOLUTION = 2.0**-53
 _ARITHMETIC = 1e-14  # rounding entries to floats, and the sum, root and quotient
 _LAST_OCTAVE, _LAST_DEEP_OCTAVE = 2.0**-64, 2.0**-96
-_FAR, _ABOVE_LIMIT = 50.0, 1.02  # from where on the tail is a power, and to what
-_GAP = 1.1  # by how much the mean gap is raised: it is an integral right to far less
+_FAR, _ABOVE_LIMIT = 50.0, 1.02  # where the tail becomes a power, and how accurately
+_GAP = 1.1  # the mean gap is raised by this factor; the error of its integral is far smaller
 
-# As for one-sided entries: of the noise what rounding errors may take, and of δ what failures may.
+# As for one-sided entries: the part of the noise that rounding errors may take, and the part of δ for failures.
 _SHARE_OF_NOISE, _SHARE_OF_DELTA = 0.0075, 1.0 / 64.0
-# Caps in units of Δ: no lower than this, whatever it costs in noise, and no higher.
+# Caps in units of Δ: the lowest, whatever it costs in noise, and the highest.
 _LEAST_CAP, _LARGEST_CAP = 2.0**33, 2.0**37
 _FEW = 25  # entries
 
@@ -96,11 +96,11 @@ def norm_precision(
     failure: float = 1e-13,
     keys: float = 2.0**33,
 ) -> Precision:
-    """The `Precision` of a norm of order 1 < p <= 2 from `size` entries, for streams of at most so many keys.
+    """The `Precision` of a norm of order 1 < p <= 2 from `size` entries, for streams of at most this many keys.
 
-    The estimate is cut at `cap`; a longer stream is as private, and is released as the cap. `sensitivity` is Δ, `grid`
-    the step of the grid in units of b, `failure` what the bounds may fail with, to which the last octave and AES are
-    added.
+    The estimate is cut at `cap`; a longer stream is just as private, and is released as the cap. `sensitivity` is Δ,
+    `grid` is the step of the grid in units of b, and `failure` is the failure probability of the bounds. Those of the
+    last octave and AES are added to it.
     """
     if not 1.0 <= cap < math.inf:
         raise ArgumentError("cap", cap, "must be at least 1", "Pass the value at which estimates are cut off")
@@ -112,7 +112,7 @@ def norm_precision(
 
 
 def _by_keys(p: float, size: int, keys: float) -> float:
-    """What fails the more often the more keys there are: the last octave, and AES."""
+    """The failure probabilities that grow with the number of keys: the last octave and AES."""
     last = 3.0 * (keys * _LAST_OCTAVE) ** 2 if p == 2.0 else keys * _LAST_DEEP_OCTAVE
     return size * last + switching(size, keys)
 
@@ -123,7 +123,7 @@ def _one(p: float) -> float:
 
 
 def _error_of_two(law: NormLaw, failure: float) -> tuple[float, float]:
-    """η, and what more can fail: the part of the last octave that knows nothing of the number of keys."""
+    """η, and an additional failure probability: the part of the last octave that does not depend on the keys."""
     z = math.sqrt(2.0 * math.log(12.0 * law.size / failure))
     least = math.exp(law.log_quantile(0.5 * failure))
     error = (1.0 + math.sqrt(2.0)) * z * _one(2.0) / (math.sqrt(2.0) * math.exp(law.log_constant) * least)
@@ -131,8 +131,8 @@ def _error_of_two(law: NormLaw, failure: float) -> tuple[float, float]:
 
 
 def _error_below_two(law: NormLaw, failure: float) -> tuple[float, float]:
-    """η, and what more can fail: that two terms beyond all bounds cancel."""
-    p, size, one, part = law.p, law.size, _one(law.p), 0.1 * failure  # there are nine that can fail
+    """η, and an additional failure probability: that two terms beyond all bounds cancel."""
+    p, size, one, part = law.p, law.size, _one(law.p), 0.1 * failure  # nine things can fail
     constant = math.exp(law.log_constant)
     w = 3.0 * constant * math.exp(law.log_quantile_above(part))
     limit = _ABOVE_LIMIT * (2.0 / math.pi) * math.gamma(p) * math.sin(0.5 * math.pi * (2.0 - p))
@@ -140,7 +140,7 @@ def _error_below_two(law: NormLaw, failure: float) -> tuple[float, float]:
     z_1 = math.sqrt(2.0 * math.log(4.0 * size / part))
 
     def bounded(length: float, least: float) -> float:
-        """A, for intervals of this length in all and a z of at least so much."""
+        """A, for intervals of this total length and a z of at least `least`."""
         z: float = max((rate * length / part) ** (1.0 / (2.0 * p + 1.0)), least)
         spread = (1.0 + 2.0 * (_FAR ** (2.0 - p) - 1.0) / (2.0 - p)) / z**2 + 2.0 * limit * z**-p / (2.0 - p)
         m, wanted = 1.0, math.log(4.0 * size / part)
@@ -148,17 +148,17 @@ def _error_below_two(law: NormLaw, failure: float) -> tuple[float, float]:
             m *= 1.01
         return one * (z_1 + m * z)
 
-    least = 8.0 * max(w, _FAR / 7.0)  # z - w is to be 7z/8 and 50 at least
+    least = 8.0 * max(w, _FAR / 7.0)  # z - w must be at least 7z/8 and 50
     most = bounded(size * w, max(least, (size * limit**3 / (6.0 * part)) ** (1.0 / (3.0 * p))))
     near = min(bounded(_GAP * law.gap(w) + 4.0 * size * most, least), most)
     large = size * limit**2 * 2.0**p * (8.0 * one / w) ** (2.0 * p)
-    if most > w / 6.0:  # no entry is known well enough: tables are far better than that
+    if most > w / 6.0:  # no entry is known well enough; real tables are far better
         return 1.0, large
     return near / (constant * math.exp(law.log_quantile(part))), large
 
 
 def most_keys(p: float, size: int, delta: float, outputs: int = 1) -> float:
-    """The most keys, a power of two up to 2^40, for which failures that grow with them take at most 1/128 of δ."""
+    """The largest number of keys, a power of two up to 2^40, for which their failures take at most 1/128 of δ."""
     keys = MOST_KEYS
     while keys > 1.0 and 2.0 * outputs * _by_keys(p, size, keys) > 0.5 * _SHARE_OF_DELTA * delta:
         keys *= 0.5
@@ -166,11 +166,11 @@ def most_keys(p: float, size: int, delta: float, outputs: int = 1) -> float:
 
 
 def usual_norm_cap(p: float, size: int, failure: float, outputs: int = 1) -> float:
-    """The largest power of two up to 2^37, in units of Δ, at which errors raise the noise by less than 1%, or 2^33 if
-    it is larger; at order 2 always 2^37, which costs little.
+    """The largest power of two up to 2^37, in units of Δ, at which errors raise the noise by less than 1%; at least
+    2^33. At order 2 it is always 2^37, which costs little.
 
-    Of fewer than 25 entries the norm can come out very small, and errors be large against it. Those caps are lower than
-    2^33, so that errors do no more than double the noise, which is about what ξ exceeds with probability `failure`.
+    With fewer than 25 entries the norm can come out very small, and errors can be large relative to it. Those caps are
+    below 2^33, so that errors at most double the noise, which is about what ξ exceeds with probability `failure`.
     """
     if p == 2.0:
         return _LARGEST_CAP

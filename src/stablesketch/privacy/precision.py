@@ -71,10 +71,10 @@ ENTROPY_ERROR = 2.0**-42
 """η of entropy: the declared mean error of Ĥ, in nats."""
 
 STEPS_PER_DEVIATION = 4
-"""The grid is a quarter of the standard deviation of ln T, or finer: it then adds 1/192 to the variance at most."""
+"""The grid is a quarter of the standard deviation of ln T or finer, so that it adds at most 1/192 to the variance."""
 
 _COARSEST = 2.0  # deviations: the error is then 15% larger
-_LARGEST_EXPONENT = 700.0  # e^ε of a larger ε exceeds the floats
+_LARGEST_EXPONENT = 700.0  # e^ε of a larger ε exceeds the range of floats
 
 
 def grid_step(relative_deviation: float) -> float:
@@ -85,8 +85,8 @@ def grid_step(relative_deviation: float) -> float:
 def coarse_enough_step(relative_deviation: float, epsilon: float, most: float, error: float = NUMERICAL_ERROR) -> float:
     """The finest grid, from `grid_step` up by factors of two, that costs at most the δ `most`.
 
-    A small δ, or a large ε, takes a coarser grid and pays with accuracy (`rounded_deviation`). The coarsest is twice
-    the deviation; it is returned even where it costs more than `most`, so that the caller can say how much.
+    A small δ or a large ε needs a coarser grid and pays with accuracy (`rounded_deviation`). The coarsest is twice the
+    deviation; it is returned even if it costs more than `most`, so that the caller can say how much.
     """
     step = grid_step(relative_deviation)
     while rounding_delta(epsilon, step, error) > most and 2.0 * step <= _COARSEST * relative_deviation:
@@ -95,27 +95,28 @@ def coarse_enough_step(relative_deviation: float, epsilon: float, most: float, e
 
 
 def rounded_deviation(relative_deviation: float, step: float) -> float:
-    """The relative standard deviation of the released estimate: that of T, and the rounding of ln T.
+    """The relative standard deviation of the released estimate: that of T plus the rounding of ln T.
 
-    ln T moves by an independent U, uniform within g/2 of 0. E e^U = sinh(h)/h with h = g/2, E e^{2U} = sinh(2h)/(2h),
-    so e^U relative to its mean has the second moment h coth h = 1 + g²/12 - ..., and independent factors multiply.
+    ln T moves by an independent U, uniform between -g/2 and g/2. With h = g/2, E e^U = sinh(h)/h and E e^{2U} =
+    sinh(2h)/(2h), so e^U relative to its mean has the second moment h coth h = 1 + g²/12 - ..., and independent factors
+    multiply.
     """
     half = 0.5 * step
     return math.sqrt((1.0 + relative_deviation**2) * half / math.tanh(half) - 1.0)
 
 
 def rounding_delta(epsilon: float, step: float, error: float = NUMERICAL_ERROR) -> float:
-    """(1 + e^ε) η/g, the δ that finite precision costs; proved above. ∞ where e^ε exceeds the floats."""
+    """(1 + e^ε) η/g, the δ that finite precision costs; proved above. ∞ if e^ε exceeds the range of floats."""
     if epsilon > _LARGEST_EXPONENT:
         return math.inf
     return (1.0 + math.exp(epsilon)) * error / step * (1.0 + 1e-12)
 
 
 def is_covered(pairs: int, most_mass: float) -> bool:
-    """Whether η covers a stream of so many pairs whose F_p + floor is at most `most_mass`: the last octave, above."""
+    """Whether η covers a stream of this many pairs with F_p + floor at most `most_mass`: the last octave, above."""
     return pairs * min(1.0, most_mass * 2.0**-63) <= 2.0**18
 
 
 def entropy_is_covered(pairs: int, total: int) -> bool:
-    """Whether `ENTROPY_ERROR` covers a stream of so many pairs and of this total value: the last octave, above."""
+    """Whether `ENTROPY_ERROR` covers a stream of this many pairs and this total: the last octave, above."""
     return pairs * total <= 2**79

@@ -1,4 +1,4 @@
-"""`Privacy`: what is protected, and how well; the one object a plan is made from."""
+"""`Privacy`: what is protected, and how well. Plans are made from it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ..wording import arg, subject
 Relation = Literal["replace", "add_remove"]
 Unit = Literal["pair", "key", "individual"]
 
-_LEAST_EPSILON = 1e-100  # noise for less than that is beyond what a float holds
-# Integers up to here survive JSON and a float.
+_LEAST_EPSILON = 1e-100  # the noise of a smaller ε would exceed the range of a float
+# Integers up to here are exact in JSON and as a float.
 _MOST = 2**53
 
 
@@ -28,30 +28,30 @@ class Privacy:
 
     - `"add_remove"`: one stream is the other without up to `pairs_per_person` of its pairs. It protects *whether* a
       person contributed at all. The number of pairs is then private too.
-    - `"replace"`: the streams have equally many pairs, and differ in up to `pairs_per_person` of them. It protects
-      *what* a person contributed, key and value. The number of pairs is public: that a person is in the stream, and how
-      often, is not hidden.
+    - `"replace"`: the streams have the same number of pairs, and differ in up to `pairs_per_person` of them. It
+      protects *what* a person contributed: key and value. The number of pairs is public, and it does not hide that a
+      person is in the stream, or how often.
 
     Both need the same noise. Values are integers from 1 to `max_value`. `pairs_per_person` is the maximum number of
     pairs of one person; with 1, pairs are protected, not people.
 
-    With `unit="key"` every key is one person, and everything that the key has is protected: its pairs are one pair, of
-    value up to `max_value`, and no key has two. `pairs_per_person` is then the number of keys a person may have. That
-    every key comes once, with its whole total, is a promise: `ss.release` adds up files and frames by key before it
-    counts them; if you call `update` yourself, you must do so.
+    With `unit="key"` every key is one person, and everything that the key has is protected: each key has exactly one
+    pair, of value up to `max_value`. `pairs_per_person` is then the number of keys that a person may have. You promise
+    that every key occurs once, with its whole total. `ss.release` adds up files and frames by key before it counts
+    them; if you call `update` yourself, you must do the same.
 
-    With `unit="individual"` a row with value n is n individuals, n pairs of value 1, and one of them is protected. It
-    is for counts, as in tables of species, and needs no `max_value`. Somebody who is a whole cell, or several of those
-    counted, is protected less: to protect a cell, use `unit="pair"` with a `max_value`.
+    With `unit="individual"` a row with value n stands for n individuals, which are n pairs of value 1, and each of them
+    is protected. It is for counts, as in tables of species, and needs no `max_value`. Someone who is a whole cell, or
+    several of those counted, is protected less: to protect a cell, use `unit="pair"` with a `max_value`.
 
-    `groups` is for tables: the maximum number of groups over which the pairs of one person may be spread. Each group is
-    released under this same privacy; all of them together are then (ε, δ)-private, not each alone.
+    `groups` is for tables: the maximum number of groups that the pairs of one person may be in. Each group is released
+    under this same privacy; all of them together are then (ε, δ)-private, not only each alone.
 
-    `pairs` and `total` are promises that mechanism="bare" needs, and checks at the release: either neighbour has at
+    `pairs` and `total` are promises that mechanism="bare" needs, and that the release checks: each neighbour has at
     least this many pairs, and values that add up to at least this total. 0 promises nothing and covers streams of any
-    length, even empty ones. Other mechanisms hold for every stream and take `pairs` as a guess of its length.
+    length, even empty ones. Other mechanisms hold for every stream and use `pairs` as a guess at its length.
 
-    The guarantee is about one release, against those who see it and do not know the secret.
+    The guarantee covers one release, against anyone who sees it and does not know the secret.
 
     >>> Privacy(epsilon=1.0, delta=1e-9)
     Privacy(epsilon=1.0, delta=1e-09)
@@ -104,7 +104,7 @@ class Privacy:
             raise ArgumentError(
                 "unit", self.unit, "can be used only with add_remove and without a maximum value",
                 f"Pass {arg('relation', 'add_remove')} and leave out {arg('max_value')}, or pass {arg('unit', 'pair')}",
-                because="individuals come and go, and each counts 1",
+                because="individuals are added or removed, and each counts 1",
             )  # fmt: skip
         if self.groups > 1 and (self.relation == "replace" or self.unit == "key"):
             raise ArgumentError(
@@ -114,24 +114,24 @@ class Privacy:
             )  # fmt: skip
 
     def __repr__(self) -> str:
-        """What differs from the default, and the two that have none."""
+        """The two fields without a default, and those that differ from theirs."""
         shown = [field for field in fields(self) if getattr(self, field.name) != field.default]
         return f"Privacy({', '.join(f'{field.name}={getattr(self, field.name)!r}' for field in shown)})"
 
     def to_dict(self) -> dict[str, Any]:
         """The fields by name: plain numbers and strings, ready for JSON."""
-        # What was written before there was a choice is written as it was.
+        # Fields that older versions did not have are written only if they differ from the default.
         usual = {"unit": "pair", "total": 0, "groups": 1}
         return {name: value for name, value in asdict(self).items() if name not in usual or usual[name] != value}
 
     @property
     def copies(self) -> int:
-        """The number of groups that a neighbour can change: a pair changes one."""
+        """The number of groups that a neighbour can change: each pair changes one."""
         return min(self.groups, self.pairs_per_person)
 
     @property
     def protects(self) -> str:
-        """The relation, and the unit if it is not a pair. Releases must agree on it to share a budget."""
+        """The relation, and the unit if it is not a pair. Releases that share a budget must agree on it."""
         return self.relation + protected_unit(self.unit)
 
     @classmethod
@@ -152,7 +152,7 @@ class Privacy:
 
 
 def protected_unit(unit: Unit) -> str:
-    """What follows the relation where it is not between pairs."""
+    """What follows the relation if the unit is not a pair."""
     return "" if unit == "pair" else f" of {unit}s"
 
 

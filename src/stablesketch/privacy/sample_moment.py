@@ -1,21 +1,21 @@
-"""The moment of a sample: what is left of F_p when every pair is kept with probability q. Theorem 5, corrected.
+"""The moment of a sample: what remains of F_p when every pair is kept with probability q. Theorem 5, corrected.
 
-Let Y_k be what is kept of key k, each of its pairs with probability q, and F' = Σ Y_k^p. The paper has E F' = q^p F_p.
-True is, for 0 < p <= 1 and any values,
+Let Y_k be the total that is kept of key k, each of its pairs with probability q, and F' = Σ Y_k^p. The paper claims
+E F' = q^p F_p. The truth, for 0 < p <= 1 and any values, is
 
     q F_p  <=  E F'  <=  q^p F_p .
 
 *Proof.* Y^p is concave in Y, so E Y^p <= (E Y)^p = (q f)^p. And Y <= f, so Y^p >= (Y/f) f^p (concave, 0 at 0), whose
-mean is q f^p. ∎ Both ends are attained: the upper one in the limit of keys seen often, the lower one by keys seen
-once. So the paper's estimate, F'/q^p, has a mean between q^{1-p} F_p and F_p: it is too small, by up to the factor
-q^{1-p} (0.053 at q = 0.02 and p = 0.25).
+mean is q f^p. ∎ Both ends are attained: the upper one in the limit of keys that occur often, the lower one by keys that
+occur once. So the paper's estimate, F'/q^p, has a mean between q^{1-p} F_p and F_p: it is too small, by up to the
+factor q^{1-p} (0.053 at q = 0.02 and p = 0.25).
 
 **Spread.** Var F' <= (1-q) M^p E F'.
 
 *Proof.* Efron and Stein: the variance of a function of independent coins is at most Σ_i q(1-q) E Δ_i², Δ_i >= 0 the
 change of F' when pair i, of value v_i, is kept. Δ_i <= v_i^p <= M^p, so Δ_i² <= M^p Δ_i. Σ_i q E Δ_i is the mean of the
 sum, over the pairs that are kept, of Y^p - (Y - v_i)^p, which is at most (v_i/Y) Y^p by concavity; these add up to Y^p
-for each key. ∎ So the relative spread is at most sqrt(M^p/E F'): small against the bias whenever that is not.
+for each key. ∎ So the relative spread is at most sqrt(M^p/E F'): small compared with the bias, unless that is small.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ _SERIES_FROM = 4_000.0
 
 
 def expected_power(count: int, rate: float, p: float) -> float:
-    """E Bin(count, rate)^p: the sum over 12 deviations around the mean; beyond a mean of 4,000 three terms of a series.
+    """E Bin(count, rate)^p: the sum over 12 deviations around the mean; above a mean of 4,000, three terms of a series.
 
-    With m the mean and s² the variance, m^p (1 + p(p-1)/2 s²/m² + p(p-1)(p-2)/6 κ₃/m³), the rest being of order 1/m².
+    With mean m and variance s², it is m^p (1 + p(p-1)/2 s²/m² + p(p-1)(p-2)/6 κ₃/m³) up to order 1/m².
     """
     mean, variance = count * rate, count * rate * (1.0 - rate)
     if count == 0:
@@ -53,7 +53,7 @@ def expected_power(count: int, rate: float, p: float) -> float:
 
 
 def expected_sample_moment(counts: NDArray[np.int64], rate: float, p: float) -> float:
-    """E F' of a stream of values 1 in which key k comes counts[k] times: equal counts are computed once."""
+    """E F' of a stream of values 1 in which key k occurs counts[k] times. Equal counts are computed once."""
     values, times = np.unique(counts, return_counts=True)
     if len(values) <= 512:
         return float(sum(int(n) * expected_power(int(f), rate, p) for f, n in zip(values, times, strict=True)))

@@ -1,4 +1,4 @@
-"""Sampling anew for every entry: the curve of one entry as a law on a lattice, composed `size` times.
+"""A new sample for every entry: the curve of one entry as a law on a lattice, composed `size` times.
 
 Every entry has its own coins and its own row of the projection, so the entries are independent, and it is enough to
 bound the curve of one, H(α) = sup over neighbours of D_α, at every α >= 0 (composition keeps order: Lemma 4 of
@@ -34,13 +34,13 @@ from .sampling import amplified, common_pairs, cut_chances, kept_chance, sample_
 
 _CELLS = 4096  # of a one-entry curve
 _POINTS = 4096  # of the lattice on one side of 0
-_CUTS = 4  # those of the least t, which are missed least often
+_CUTS = 4  # the cuts with the least t, which samples miss least often
 _LARGEST_SHIFT = 200.0  # ρ beyond e^{200 p} protects nothing
 _UP = 1.0 + 1e-12
 
 
 def per_entry_delta(p: float, size: int, privacy: Privacy, rate: float, floor: float, epsilon: float) -> float:
-    """δ(ε) of `size` entries, each with coins of its own, from above: the least over some cuts t."""
+    """An upper bound of δ(ε) of `size` entries, each with its own coins: the least over some cuts t."""
     eta = kept_chance(rate, privacy.pairs_per_person)
     cuts = [(0, 0.0)] if floor > 0.0 else []
     cuts += cut_chances(common_pairs(privacy), rate)[:_CUTS]
@@ -97,7 +97,7 @@ def _inner(points: Array, eta: float) -> Array:
 
 @dataclass(frozen=True)
 class _Curve:
-    """D_{e^ε} of one entry in one direction, from above, at many ε at once: e^scale (A_j - e^ε B_j).
+    """An upper bound of D_{e^ε} of one entry in one direction, at many ε at once: e^scale (A_j - e^ε B_j).
 
     A_j and B_j are the P and Q masses at lattice points from j on, j the first above ε: between lattice points the
     curve of a lattice law is a chord.
@@ -113,7 +113,7 @@ class _Curve:
 
     @classmethod
     def of(cls, p: float, shift: float, *, wide_first: bool) -> _Curve | None:
-        """None where ρ is beyond all bounds; `shift` is (1/p) ln ρ."""
+        """None if ρ is beyond all bounds; `shift` is (1/p) ln ρ."""
         if shift > _LARGEST_SHIFT:
             return None
         if shift == 0.0:
@@ -138,8 +138,8 @@ class _Curve:
 def _law(points: Array, ahead: Array, behind: Array) -> LatticeLaw | None:
     """The pair whose curve is the hull of `ahead` above α = 1 and, reversed, of `behind` below it.
 
-    None if neither gives anything away. The masses are then compared with the hulls they came from, and what rounding
-    took off is put into the scale.
+    None if neither reveals anything. The masses are then compared with the hulls they came from, and the scale makes up
+    for what rounding removed.
     """
     meeting = min(ahead[0], behind[0])
     if meeting <= 0.0:
@@ -161,7 +161,7 @@ def _law(points: Array, ahead: Array, behind: Array) -> LatticeLaw | None:
 
 
 def _hull(points: Array, values: Array) -> Array:
-    """The convex hull from below of (e^point, value), at the points; H falls, so a running minimum comes first."""
+    """The convex hull from below of (e^point, value), at the points. H decreases, so a running minimum comes first."""
     x, y = np.expm1(points), np.minimum.accumulate(values)
     kept: list[int] = []
     for i in range(len(x)):
@@ -176,7 +176,7 @@ def _hull(points: Array, values: Array) -> Array:
 
 
 def _second_mass(hull: Array, step: float) -> Array:
-    """The Q mass at each α_i, i > 0: the change of slope, the hull being 0 after the last point."""
+    """The Q mass at each α_i, i > 0: the change of slope; the hull is 0 after the last point."""
     i = np.arange(len(hull))
     slope = np.diff(hull) / (np.exp(i[:-1] * step) * math.expm1(step))
     out = np.zeros(len(hull))
@@ -186,7 +186,7 @@ def _second_mass(hull: Array, step: float) -> Array:
 
 
 def _lacking(hull: Array, mass: Array, step: float) -> float:
-    """By what factor the curve of the masses may be below the hull anywhere: 1 or a little more."""
+    """The largest factor by which the curve of the masses is below the hull: 1 or slightly more."""
     gap = step * np.arange(len(hull))
     first = np.cumsum(mass[::-1])[::-1]
     second = np.cumsum((mass * -np.expm1(-gap))[::-1])[::-1]
@@ -199,5 +199,5 @@ def _lacking(hull: Array, mass: Array, step: float) -> float:
     return max(1.0, float(ratio.max()))
 
 
-# Something that gives everything away: all mass at a loss that no ε reaches.
+# Reveals everything: all mass at a loss that no ε reaches.
 _NOTHING = LatticeLaw(-1e6, 1e6, np.array([0.0, 0.0, 1.0]), 0.0, 0.0)

@@ -1,7 +1,7 @@
-"""Sub-sampling: every pair is kept with probability q, and only what is kept reaches the sketch. What that gives.
+"""Sampling: every pair is kept with probability q, and only the kept pairs reach the sketch. What this guarantees.
 
 The paper's Theorem 4 says that ε shrinks by the factor q. It does not: the sketch of a sample has the sensitivity of
-the sample, which is shorter than the stream (paper/formulas.py has the counterexample). What holds is proved here.
+the sample, which is shorter than the stream (paper/formulas.py has the counterexample). What does hold is proved here.
 
 **Setting.** One person has c pairs, of values up to M; η = 1 - (1-q)^c is the chance that any of them is kept. T is
 what is kept of the pairs that two neighbours share, t its number of pairs. Given T, write μ₀ for the law of the entries
@@ -66,23 +66,24 @@ SampledPer = Literal["pair", "entry"]
 LEAST_RATE = 2.0**-11
 """From here on q · 2^64 is a whole number, so that a 64-bit coin has exactly the rate that is accounted for."""
 
-# Deviations below the mean at which t is cut; beyond the last, everything is given away.
+# Deviations below the mean at which t is cut; beyond the last, everything counts as revealed.
 _CUTS = (0.1, 0.7, 1.4, 2.2, 3.2, 4.5, 6.2, 8.5)
 _UP = 1.0 + 1e-12
 _MOST_LOG_RHO = 700.0
 _PRECISION = 1e-4
 _FIRST_EPSILON, _LEAST_EPSILON, _MOST_EPSILON = 0.05, 1e-9, 1e5
-# Of the sum so far: where the chance of a cut is less, everything below the cut is given away.
+# Relative to the sum so far: if the probability of a cut is less, everything below the cut counts as revealed.
 _NEGLIGIBLE = 1e-4
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """Keeps every pair with probability `rate`: once for all entries (`per="pair"`), or anew for each (`"entry"`).
+    """Keeps every pair with probability `rate`: once for all entries (`per="pair"`), or separately for each entry
+    (`per="entry"`).
 
-    The coins are drawn from the secret. About rate · f pairs of a key seen f times are kept, and the estimate is
-    divided by rate^p. It is too small: not at all for keys seen often, by the factor rate^(1-p) for keys seen once. See
-    docs/paper.md for numbers; a floor is unbiased and usually the better choice.
+    The coins are drawn from the secret. About rate · f pairs are kept of a key that occurs f times, and the estimate is
+    divided by rate^p. It is biased downwards: not at all for keys that occur often, by the factor rate^(1-p) for keys
+    that occur once. See docs/paper.md for numbers; a floor is unbiased and usually the better choice.
     """
 
     rate: float
@@ -105,26 +106,26 @@ class Sampling:
 
 
 def kept_chance(rate: float, pairs: int) -> float:
-    """η = 1 - (1-q)^c: the chance that at least one of c pairs is kept."""
+    """η = 1 - (1-q)^c: the probability that at least one of c pairs is kept."""
     return -math.expm1(pairs * math.log1p(-rate))
 
 
 def amplified(epsilon: float, eta: float) -> float:
-    """ε' = ln(1 + η (e^ε - 1)), rounded up a little."""
+    """ε' = ln(1 + η (e^ε - 1)), rounded up slightly."""
     if epsilon > 700.0:
         return (epsilon + math.log(eta)) * _UP if eta < 1.0 else epsilon
     return math.log1p(eta * math.expm1(epsilon)) * _UP
 
 
 def unamplified(epsilon: float, eta: float) -> float:
-    """The ε of the claim for a given ε', rounded down a little: δ falls with ε, so that this is the safe side."""
+    """The ε of the claim for a given ε', rounded down slightly: δ decreases with ε, so this is the safe side."""
     if epsilon > 700.0:
         return (epsilon - math.log(eta)) / _UP
     return math.log1p(math.expm1(epsilon) / eta) / _UP
 
 
 def common_pairs(privacy: Privacy) -> int:
-    """How many pairs neighbours share at least, of which T is the sample."""
+    """The least number of pairs that neighbours share; T is their sample."""
     return max(privacy.pairs - privacy.pairs_per_person, 0) if privacy.relation == "replace" else privacy.pairs
 
 
@@ -153,7 +154,7 @@ class SampledCurve:
         return self._per_pair(float(epsilon))
 
     def epsilon(self, delta: float) -> float:
-        """An ε for which the entries are (ε, delta)-private; infinite where no ε is."""
+        """An ε for which the entries are (ε, delta)-private; infinite if there is none."""
         if not 0.0 < delta < 1.0:
             raise ArgumentError("delta", delta, "must be between 0 and 1", "Pass 1e-9, for example")
         low, high = 0.0, _FIRST_EPSILON
@@ -167,7 +168,7 @@ class SampledCurve:
         side = 0
         while high - low > _PRECISION * high and high > _LEAST_EPSILON:
             middle = 0.25 * high
-            if low > 0.0:  # a secant of ln δ, the end that stays twice counting half (Illinois)
+            if low > 0.0:  # a secant of ln δ; an end that stays twice counts half (Illinois)
                 share = at_low / (at_low - at_high) if at_low > at_high else 0.5
                 middle = low + (high - low) * min(max(share, 0.02), 0.98)
             here = math.log(max(self.delta(middle), 1e-300)) - math.log(delta)
@@ -194,7 +195,7 @@ class SampledCurve:
         return min(1.0, self._eta * (total + (1.0 - above) * after) * _UP)
 
     def _bracket(self, t: int, epsilon: float, inner: float) -> float:
-        """What the claim has in its bracket when t shared pairs are kept: both neighbours' orders, the worse counts."""
+        """The bracket of the claim when t shared pairs are kept: the worse of the two orders of the neighbours."""
         beta = math.exp(epsilon - inner)
         with_pairs = self._log_rho("add_remove", t)
         if self.privacy.relation == "add_remove":
@@ -230,19 +231,19 @@ def _curve(p: float, size: int, log_rho: float) -> PrivacyCurve:
 
 @lru_cache(maxsize=4096)
 def direction_delta(p: float, size: int, log_rho: float, epsilon: float, *, wide_first: bool) -> float:
-    """D_{e^ε} of `size` entries in one direction, from above; 1 where ρ is infinite."""
+    """An upper bound of D_{e^ε} of `size` entries in one direction; 1 if ρ is infinite."""
     if log_rho > _MOST_LOG_RHO:
         return 1.0
     return _curve(p, size, log_rho).delta_in_direction(epsilon, wide_first=wide_first)
 
 
 def cut_chances(trials: int, rate: float) -> list[tuple[int, float]]:
-    """Rising (t_i, an upper bound for P(Bin(trials, rate) < t_i)); none where nothing is surely kept."""
+    """Increasing (t_i, an upper bound of P(Bin(trials, rate) < t_i)); empty if it is not certain that any are kept."""
     mean, deviation = trials * rate, math.sqrt(trials * rate * (1.0 - rate))
     cuts = sorted({math.floor(mean - away * deviation) for away in _CUTS})
     return [(cut, _below(cut, trials, rate)) for cut in cuts if cut >= 1]
 
 
 def _below(cut: int, trials: int, rate: float) -> float:
-    """P(Bin(trials, rate) < cut) = P(Bin(trials, 1 - rate) >= trials - cut + 1), from above, for cut <= mean."""
+    """An upper bound of P(Bin(trials, rate) < cut) = P(Bin(trials, 1 - rate) >= trials - cut + 1), for cut <= mean."""
     return min(1.0, math.exp(log_tail(trials - cut + 1, trials, 1.0 - rate)) * _UP)

@@ -72,7 +72,7 @@ SLOPE_ERROR = 2e-12
 """|computed - true| of (ln h)', relative to 1 + |(ln h)'|; the largest found is below 1e-13."""
 
 MOST_SHIFT = 1.0
-"""Larger shifts are not computed: a handful of entries tells them apart, and the curve says so with δ = 1."""
+"""Larger shifts are not computed: a handful of entries distinguishes them, and the curve reports δ = 1."""
 
 _QUADRATURE_ERROR = 1e-12
 _MASS_ERROR = 1e-10
@@ -97,9 +97,9 @@ _MOST_EPSILON = 1e300  # so that ∞ is not subtracted from ∞
 class ShiftCurve:
     """The privacy of `size` entries R - H when neighbours change H by at most `shift`, in either direction.
 
-    `delta(epsilon)` and `epsilon(delta)` are upper bounds, never below the truth; `laws()` and `law()` are what is
-    composed with other mechanisms. Proofs at the head of this file. The curve speaks of real numbers drawn by the
-    exact law; what finite precision adds is in privacy/precision.py.
+    `delta(epsilon)` and `epsilon(delta)` are upper bounds, never below the truth; `laws()` and `law()` are for
+    composition with other mechanisms. The proofs are at the top of this file. The curve is for real numbers drawn from
+    the exact law; privacy/precision.py adds the cost of finite precision.
 
     >>> curve = ShiftCurve(1_000, 1.48e-5)
     >>> round(curve.epsilon(1e-9), 4)
@@ -124,8 +124,8 @@ class ShiftCurve:
     def laws(self) -> tuple[Law, Law]:
         """The laws of the loss of the lesser entropy against the greater, and of the greater against the lesser.
 
-        Adding a pair may raise the entropy or lower it, so that under add_remove, too, either of them can be the
-        direction of a person who was removed: a release is to be charged `law()`.
+        Adding a pair may raise or lower the entropy, so even under add_remove either of them can be the direction of a
+        person who was removed. A release must be charged `law()`.
         """
         return _laws(self.size, self.shift)
 
@@ -143,7 +143,7 @@ class ShiftCurve:
         return max(law.delta(min(epsilon, _MOST_EPSILON)) for law in self.laws())
 
     def epsilon(self, delta: float) -> float:
-        """An ε for which the entries are (ε, delta)-private; ∞ where there is none: the loss has no bound."""
+        """An ε for which the entries are (ε, delta)-private; ∞ if there is none: the loss is unbounded."""
         delta = checked_real("delta", delta)
         if not 0.0 <= delta < 1.0:
             raise ArgumentError("delta", delta, "must be at least 0 and below 1", "Pass 1e-9, for example")
@@ -155,7 +155,7 @@ class ShiftCurve:
 def third_derivative_bound(low: Array, high: Array) -> Array:
     """A bound of |(ln h)'''| between `low` and `high`: 1.1 e^{y-1} on the right, 6/(2 + |y|)³ on the left, added.
 
-    The true one goes like e^{y-1} and 4/|y|³. Measured, with the margin that is seen.
+    The true derivative behaves like e^{y-1} and 4/|y|³. The bound is measured; the difference is its margin.
     """
     nearest = np.where((low <= 0.0) & (high >= 0.0), 0.0, np.minimum(np.abs(low), np.abs(high)))
     out: Array = 1.1 * np.exp(high - 1.0) + 6.0 / (2.0 + nearest) ** 3
@@ -167,7 +167,7 @@ def _laws(size: int, shift: float) -> tuple[Law, Law]:
     if shift == 0.0:
         return ATOM, ATOM
     if shift > MOST_SHIFT:
-        # Worse than any pair; some finite mass lets it be composed like the others.
+        # Worse than any pair; the finite mass allows it to be composed like the others.
         everything = Law(0, 0, np.ones(1), infinity=1.0)
         return everything, everything
     lesser, greater = _one_entry(max(shift, _LEAST_SHIFT))
@@ -181,7 +181,7 @@ def _worse(size: int, shift: float) -> Law:
 
 
 def _epsilon(law: Law, delta: float) -> float:
-    """Bisection down from the greatest loss, where δ is what lies at infinity; the upper end is always certain."""
+    """Bisection down from the greatest loss, where δ is the mass at infinity; the upper end is always certain."""
     high = max(float(law.losses[-1]) + law.shift, 0.0) * (1.0 + 1e-12)
     if law.delta(high) > delta:
         return math.inf

@@ -1,4 +1,4 @@
-"""Several releases of one stream as one: what they cost together is found by composing their losses."""
+"""Several releases of one stream as one charge: composing their losses gives their total cost."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from .charge import MOST_EPSILON, MOST_PARTS, Charge
 
 
 def composed(charges: Sequence[Charge], relation: str, delta: float) -> Charge:
-    """One charge for all of them, with the least ε, nearly, at which they are (ε, delta)-private together.
+    """One charge for all of them, with nearly the least ε at which they are (ε, delta)-private together.
 
-    That ε is certified: by their composed losses, or by adding up their own (ε, δ) where that is less. One that is
-    several itself, as exact entropy is, adds each of them. Too many to be kept apart are added up.
+    That ε is certified: by their composed losses, or by adding up their own (ε, δ) if that is less. A charge that has
+    several parts itself, like that of exact entropy, adds each of them. If there are too many parts, they are added up.
     """
     parts = tuple(one for charge in charges for one in charge.parts or (charge,))
     added = math.fsum(charge.epsilon for charge in charges) * (1.0 + 1e-15)

@@ -1,6 +1,6 @@
-"""`Atoms`: where ξ = F_hat/F can be, from above: masses at points that have at least the upper tail of ξ everywhere.
+"""`Atoms`: an upper bound of the law of ξ = F_hat/F: masses whose upper tail is at least that of ξ everywhere.
 
-What is released is an estimate with Laplace noise, and what an observer can tell grows with ξ at every α
+The release is an estimate with Laplace noise, and what an observer can learn grows with ξ at every α
 (estimate_loss.py). So ξ may be replaced by any law with
 
     Σ over points >= x of their mass  >=  P(ξ >= x)      for every x.
@@ -38,26 +38,26 @@ from ..sketch.estimators.power_sum import PowerSum, power_sum
 from .noisy_estimate import RAISED, RAISED_XI, tail_of_largest
 
 _ROUNDING = 1e-14
-_MARGIN = 1.0 + 1e-11  # of sums and products of up to 2^20 positive numbers
-_MOST_CELLS = 18  # a power of two
+_MARGIN = 1.0 + 1e-11  # for the rounding of sums and products of up to 2^20 positive numbers
+_MOST_CELLS = 18  # the exponent of a power of two
 _LARGEST_SIZE = 1 << 13  # 32 cells for each Y
-_LEAST_TAIL = 1e-18  # ξ that is passed less often is called infinite
-_FALL = 1e-6  # of P(S <= s) in a window
-_WITHIN = 1e-3  # by how much ξ may be raised at the end of a window, and at twice that the next one begins
+_LEAST_TAIL = 1e-18  # a ξ exceeded less often counts as infinite
+_FALL = 1e-6  # of P(S <= s) within a window
+_WITHIN = 1e-3  # ξ may be raised by this at the end of a window; at twice that the next window begins
 _LEAST_TILT = 12.0
 _MOST_WINDOWS = 40
-_CLOSE = 2e-4  # points nearer than this are one
+_CLOSE = 2e-4  # points closer than this are merged
 
 
 @dataclass(frozen=True)
 class Atoms:
-    """Points that fall, the first may be ∞, and upper bounds of P(ξ >= x) for every x above the next point."""
+    """Decreasing points, the first possibly ∞, and upper bounds of P(ξ >= x) for every x above the next point."""
 
     points: Array
     tail: Array
 
     def largest_of(self, copies: int) -> Atoms:
-        """The atoms of the largest of so many independent ξ."""
+        """The atoms of the largest of this many independent ξ."""
         if copies == 1:
             return self
         return Atoms(self.points, np.minimum(tail_of_largest(self.tail, copies) * (1.0 + 1e-14), 1.0))
@@ -75,9 +75,9 @@ def power_atoms(p: float, size: int) -> Atoms:
 
 
 def _thinned(xi: Array, tail: Array) -> Atoms:
-    """One point for all that differ by less than `_CLOSE`: the greatest of them, with what they have together."""
+    """One point for all that differ by less than `_CLOSE`: the greatest of them, with their total mass."""
     with np.errstate(divide="ignore"):
-        place = np.floor(np.log(xi[-1] / xi) / _CLOSE)  # -∞ for infinite ones; it rises
+        place = np.floor(np.log(xi[-1] / xi) / _CLOSE)  # increasing; -∞ for infinite points
     first = np.flatnonzero(np.diff(place, prepend=np.nan) != 0.0)
     last = np.append(first[1:], len(xi)) - 1
     tail = tail[last].copy()
@@ -86,13 +86,13 @@ def _thinned(xi: Array, tail: Array) -> Atoms:
 
 
 def _chernoff(law: PowerSum) -> tuple[Array, Array]:
-    """τ = ln σ and a bound of r ln φ(σ)."""
+    """τ = ln σ, and a bound of r ln φ(σ)."""
     tau, log_phi = law.transform
     return tau, law.size * np.minimum(log_phi + RAISED, 0.0)
 
 
 def _by_chernoff(law: PowerSum) -> tuple[Array, Array]:
-    """ln S that rises, -∞ first, and the least over many σ of e^{σs} φ(σ)^r at the point that follows."""
+    """Increasing ln S, -∞ first, and the least over many σ of e^{σs} φ(σ)^r at the next point."""
     tau, powers = _chernoff(law)
     ends, bounds = _saddles(law)
     low = float(np.interp(-math.log(_LEAST_TAIL), -bounds, ends))
@@ -109,7 +109,7 @@ def _by_chernoff(law: PowerSum) -> tuple[Array, Array]:
 
 
 def _saddles(law: PowerSum) -> tuple[Array, Array]:
-    """ln S, falling, and the logarithm of Chernoff's bound there: where windows end rests on it, and nothing else."""
+    """Decreasing ln S, and the logarithm of Chernoff's bound there. It decides only where windows end."""
     tau, powers = _chernoff(law)
     slope = law.size * law.transform_slope
     kept = (slope > 1e-6) & (powers > -1e6)
@@ -118,7 +118,7 @@ def _saddles(law: PowerSum) -> tuple[Array, Array]:
 
 
 def _ends(law: PowerSum, cells: int) -> list[float]:
-    """ln S where windows end, from the body down, and last where the last one begins."""
+    """ln S where windows end, from the body down, and finally where the last window begins."""
     logs, bounds = _saddles(law)
     furthest = math.log(min(max(2.0 * _WITHIN * cells / _raise(law), 1.25), cells / 16.0))
     ends, level = [math.log(law.size * law.mean * (1.0 + 5.0 * law.spread))], 0.0
@@ -130,12 +130,12 @@ def _ends(law: PowerSum, cells: int) -> list[float]:
 
 
 def _raise(law: PowerSum) -> float:
-    """Rounding down raises ξ by this over the number of cells, at the end of a window: half a cell for each Y."""
+    """Rounding down raises ξ by this divided by the number of cells, at the end of a window: half a cell for each Y."""
     return 0.5 * law.theta * law.size
 
 
 def _by_windows(law: PowerSum) -> tuple[Array, Array]:
-    """ln S that rises, -∞ first, and bounds of P(S <= s) up to the next one."""
+    """Increasing ln S, -∞ first, and bounds of P(S <= s) up to the next point."""
     cells = 1 << min(max(math.ceil(math.log2(_raise(law) / _WITHIN)), 14), _MOST_CELLS)
     ends = _ends(law, cells)
     parts, highest = [], cells
@@ -154,9 +154,9 @@ def _by_windows(law: PowerSum) -> tuple[Array, Array]:
 
 
 def _by_greatest(law: PowerSum, end: float) -> tuple[Array, Array]:
-    """As `_by_windows`, below the last window: P(S <= s) <= P(Y <= s)^r, since no Y is greater than S.
+    """Like `_by_windows`, below the last window: P(S <= s) <= P(Y <= s)^r, because no Y is greater than S.
 
-    It is needed for p near 1 and few entries alone, where ln Y is spread so widely that S is hardly more than its
+    It is needed only for p near 1 and few entries, where ln Y is spread so widely that S is hardly more than its
     greatest term: the ratio is Γ(1+θ)^r/Γ(1+rθ) in the limit, and ξ is raised by about 0.8 (r - 1) θ².
     """
     low = law.power * float(one_sided_law(law.p).quantile(log_sf=np.array(math.log(_LEAST_TAIL) / law.size)))
@@ -173,11 +173,11 @@ def _window(law: PowerSum, log_end: float, cells: int) -> Array:
     count = math.ceil(min(cells, 80.0 * math.exp(min(math.log(law.mean) - log_cell, 50.0))))
     below = log_below(law.p, law.power)(np.log(np.arange(1, count + 1)) + log_cell)
     raised = np.maximum.accumulate(np.exp(np.minimum(below + RAISED, 0.0)))
-    masses = np.diff(raised, prepend=0.0, append=1.0)[:cells]  # what is beyond is put lower, or does not count
+    masses = np.diff(raised, prepend=0.0, append=1.0)[:cells]  # the mass beyond is put lower, or does not count
     tau, powers = _chernoff(law)
     with np.errstate(over="ignore"):
         best = float(np.exp(tau[np.argmin(np.exp(tau + log_end) + powers)] + log_end))
-    tilt = max(best, _LEAST_TILT) / cells  # any is valid
+    tilt = max(best, _LEAST_TILT) / cells  # any tilt is valid
     tilted = masses * np.exp(-tilt * np.arange(len(masses)))
     total = float(tilted.sum())
     length = cells * 4 if size < 64 else cells * 2 if size < 256 else cells * 5 // 4

@@ -104,7 +104,7 @@ def test_releases_of_groups_are_those_of_a_row_for_each(groups: list[str] | None
 
 def test_what_does_not_fit_is_refused() -> None:
     for wrong in ({"max_value": 9}, {"relation": "replace"}):
-        with pytest.raises(ss.ArgumentError, match="individuals come and go, and each counts 1"):
+        with pytest.raises(ss.ArgumentError, match="individuals are added or removed, and each counts 1"):
             ss.Privacy(1.0, 1e-6, unit="individual", **wrong)
     for more, said in (
         ({"clip": True}, "a value is then a number of pairs"),
