@@ -1,4 +1,4 @@
-"""The real release path on neighbours of a plan, against the whole curve that it claims."""
+"""Runs the real release path on neighbours of a plan, and tests the whole curve that the plan claims."""
 
 from .plans import audit
 

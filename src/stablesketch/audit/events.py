@@ -1,16 +1,16 @@
-"""Which events an audit looks at, picked on a part of the sample that is not used to judge them.
+"""The events that an audit tests, picked on a part of the sample that is not used to judge them.
 
-An event is a set of outputs. A privacy claim bounds P(E) - e^ε P'(E) for all of them; the sample can test a few. The
-line is cut into cells, at points taken from the training sample: each cut is a cell of its own, so that a value which
-comes again and again (an outright leak, an output of few values) can be told from its neighbours. Three families,
-from stiff to flexible, of unions of cells are searched:
+An event is a set of outputs. A privacy claim bounds P(E) - e^ε P'(E) for all events; the sample can test a few. The
+line is cut into cells at points taken from the training sample. Each cut is a cell of its own, so that a value that
+occurs repeatedly (an outright leak, an output of few values) can be told from its neighbours. Three families of unions
+of cells are searched, from rigid to flexible:
 
-- half-lines, all that is needed if the likelihood ratio is monotone;
+- half-lines, which are enough if the likelihood ratio is monotone;
 - intervals and their complements, if it has one peak or trough;
-- the cells in the order of their estimated likelihood ratio, the best of them first (Neyman and Pearson), else.
+- otherwise, the cells in the order of their estimated likelihood ratio, the best first (Neyman and Pearson).
 
-The more flexible, the more it mistakes noise for signal when the signal is weak, so each family sends its own best
-events. What is picked has no bearing on the validity of the audit, only on its strength.
+The more flexible a family is, the more it mistakes noise for signal when the signal is weak, so each family contributes
+its own best events. The choice does not affect the validity of the audit, only its strength.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ Mask = NDArray[np.bool_]
 _EVEN_CUTS = 32
 _LEAST_TAIL = 8
 _MOST_ATOMS = 64
-# Standard errors by which a candidate is marked down, about as many as the limits on the other part will take.
+# Standard errors by which a candidate is marked down: about as many as the limits on the other part will cost.
 _CAUTION = 3.0
 _FRACTIONS = (0.0, 1.0 / 3.0, 2.0 / 3.0)
 
 
 @dataclass(frozen=True, eq=False)
 class Event:
-    """The outputs in the marked cells: cell 2i + 1 is the cut i, cell 2i what lies between it and the cut before."""
+    """The outputs in the marked cells: cell 2i + 1 is cut i, and cell 2i lies between it and the previous cut."""
 
     cuts: Array
     mask: Mask
@@ -62,16 +62,16 @@ class Event:
 
 
 def pick_events(over: Array, under: Array, held_out: int, delta: float) -> list[Event]:
-    """Events that promise P(E) - e^ε P'(E) to be large, P sampled by `over` and P' by `under`, for several ε.
+    """Events for which P(E) - e^ε P'(E) is likely to be large, for several ε; `over` samples P and `under` P'.
 
     For ε = 0, a third and two thirds of the largest ε in sight, each family gives the event with the largest
-    difference; for (ε, 0) and (ε, delta), that with the largest ε. All are marked down by `_CAUTION` standard errors
-    of a sample of size `held_out`.
+    difference; for (ε, 0) and (ε, delta), the event with the largest ε. All are marked down by `_CAUTION` standard
+    errors of a sample of size `held_out`.
     """
     cuts = _cuts(np.concatenate([over, under]))
     cells = 2 * len(cuts) + 1
     a, b = (np.bincount(_cell(cuts, part), minlength=cells) for part in (over, under))
-    # Half a count more keeps empty cells modest.
+    # Half a count more keeps the ratios of empty cells moderate.
     best_first = np.argsort(-(a + 0.5) / (b + 0.5), kind="stable")
     along = np.arange(cells)
     families = [
@@ -92,7 +92,7 @@ def pick_events(over: Array, under: Array, held_out: int, delta: float) -> list[
 
 
 def tail_events(pooled: Array) -> list[Event]:
-    """Half-lines of ever smaller probability, on either side: for rare events."""
+    """Half-lines of smaller and smaller probability on either side, for rare events."""
     levels = [0.5, *_halved(0.5, 4.0 / len(pooled))]
     found = []
     for level in levels:
@@ -104,7 +104,7 @@ def tail_events(pooled: Array) -> list[Event]:
 
 @dataclass(frozen=True, eq=False)
 class _Runs:
-    """Runs of cells, from start up to but not including end, in some order of the cells; and what each leaves out."""
+    """Runs of cells, from start up to but not including end, in some order of the cells; and their complements."""
 
     order: Indices
     start: Indices
@@ -118,7 +118,7 @@ class _Runs:
         return both
 
     def mask(self, number: int) -> Mask:
-        """The cells of the run, or complement, at this place among the shares."""
+        """The cells of the run or complement at this position among the shares."""
         outside, number = divmod(number, len(self.start))
         mask = np.full(len(self.order), bool(outside))
         mask[self.order[self.start[number] : self.end[number]]] = not outside
@@ -130,7 +130,7 @@ def _first_runs(cells: int) -> tuple[Indices, Indices]:
 
 
 def _cuts(pooled: Array) -> Array:
-    """Quantiles, even in the middle and ever closer to the ends in the tails, and the values that come often."""
+    """Quantiles, evenly spaced in the middle and closer and closer to the ends in the tails, and frequent values."""
     n = len(pooled)
     middle = np.arange(1, _EVEN_CUTS) / _EVEN_CUTS
     tail = np.array(list(_halved(1.0 / _EVEN_CUTS, _LEAST_TAIL / n)))
@@ -165,6 +165,6 @@ def _log_ratio(a: Array, b: Array, n: int, delta: float) -> Array:
 
 
 def _deviation(share: Array, n: int) -> Array:
-    """The standard error of a share of n, never less than that of one count."""
+    """The standard error of a share of n, never below that of one count."""
     deviation: Array = np.sqrt((share * (1.0 - share) + 1.0 / n) / n)
     return deviation

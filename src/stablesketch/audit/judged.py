@@ -1,4 +1,4 @@
-"""The events picked on a part of the outputs, counted in the rest, and what they say about a claim (samples.py)."""
+"""Events picked on a part of the outputs, counted in the rest, and what they say about a claim (samples.py)."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from .scores import Score, make_scores
 
 ClaimedCurve = Callable[[float], float]
 
-# The parts of the trials that train scores and pick events, and that say which of these are the most promising: an
-# event that was fitted to some outputs promises too much on them. Both need few; the tests want all they can get.
+# The parts of the trials that train scores and pick events, and that rank the picked events: an event that was fitted
+# to some outputs looks too good on them. Both need few trials; the tests get all the others.
 _TRAINING, _CHOOSING = 0.2, 0.1
-# Values of ε to look at by default: these parts of the largest at which the samples say anything.
+# Values of ε to test by default: these parts of the largest ε that the samples say anything about.
 _FRACTIONS = tuple(i / 16 for i in range(16))
-# Events that are tested directly, and events in either direction whose limits state the strongest refuted ε.
+# The number of events tested directly, and of events in either direction whose limits give the strongest refuted ε.
 _DIRECT = 6
 _LIMITS = 8
 _SHARES = 20
@@ -32,7 +32,7 @@ _SHARES = 20
 
 @dataclass(frozen=True, eq=False)
 class _Candidate:
-    """An event of a score, in one direction, and its shares in outputs that did not pick it."""
+    """An event of a score, in one direction, and its shares among outputs that were not used to pick it."""
 
     score: Score
     event: Event
@@ -47,14 +47,14 @@ class _Candidate:
         return self.event.of(self.score.name)
 
     def promise(self, epsilon: float, claim: float, trials: int) -> float:
-        """By how many standard errors of this many trials it would contradict the claim at ε."""
+        """The number of standard errors, at this many trials, by which it would contradict the claim at ε."""
         over, under = self.shares
         factor = math.exp(min(epsilon, 300.0))
         variance = over * (1.0 - over) + factor**2 * under * (1.0 - under) + (1.0 + factor**2) / trials
         return (over - factor * under - claim) / math.sqrt(variance / trials)
 
     def log_ratio(self, delta: float, trials: int) -> float:
-        """The ε that it would refute at δ, marked down by some standard errors."""
+        """The ε that it would refute at δ, marked down by a few standard errors."""
         over, under = self.shares
         low = over - delta - 3.0 * math.sqrt((over * (1.0 - over) + 1.0 / trials) / trials)
         high = under + 3.0 * math.sqrt((under * (1.0 - under) + 1.0 / trials) / trials)
@@ -63,7 +63,7 @@ class _Candidate:
 
 @dataclass(frozen=True)
 class _Test:
-    """An event with a lower limit of its probability on one side and an upper limit of that on the other."""
+    """An event with a lower limit of its probability on one side and an upper limit on the other."""
 
     event: str
     direction: str
@@ -71,7 +71,7 @@ class _Test:
     upper: float
 
     def observed(self, epsilon: float) -> float:
-        """A lower limit of δ(ε): 0 says nothing."""
+        """A lower limit of δ(ε); 0 means that nothing is known."""
         if self.lower <= 0.0 or epsilon >= math.log(self.lower / self.upper):
             return 0.0
         return self.lower - math.exp(epsilon) * self.upper
@@ -83,7 +83,7 @@ class _Test:
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """The counts of the events that were picked, ready to be held against a claim."""
+    """The counts of the picked events, ready to be compared with a claim."""
 
     claim: ClaimedCurve
     tests: list[_Test]
@@ -95,9 +95,9 @@ class Judged:
         cls, samples: tuple[Array, Array], names: Sequence[str], claim: ClaimedCurve, delta: float, confidence: float,
         epsilons: Sequence[float] | None,
     ) -> Judged:  # fmt: skip
-        """Scores trained and events picked on a part of the trials, counted in the rest.
+        """Trains scores and picks events on a part of the trials, and counts them in the rest.
 
-        The trials are shuffled, with a fixed seed, so that samples which were sorted or have a trend are split fairly.
+        The trials are shuffled with a fixed seed, so that samples that were sorted or have a trend are split fairly.
         """
         order = np.random.default_rng(0x5EED).permutation(len(samples[0]))
         ends = [int(part * len(order)) for part in (_TRAINING, _TRAINING + _CHOOSING)]
@@ -109,7 +109,7 @@ class Judged:
         scored = {score.name: (score.of(samples[0][judging]), score.of(samples[1][judging])) for score in scores}
 
         def counts(each: _Candidate) -> tuple[int, int]:
-            """How often the event came on the side where it should be likely, and on the other."""
+            """How often the event occurred on the side where it should be likely, and on the other."""
             sides = scored[each.score.name]
             return each.event.count(sides[each.over]), each.event.count(sides[1 - each.over])
 
@@ -120,7 +120,7 @@ class Judged:
         # No ε above ln(lower/upper) can be contradicted, whatever is claimed.
         reach = max(test.refuted(0.0) for test in tests)
         tried = [0.0, *epsilons] if epsilons is not None else [reach * part for part in _FRACTIONS]
-        # Which ε an event is tested at may depend on the training alone, so these are not `tried`.
+        # The ε at which an event is tested may depend only on the training, so these are not `tried`.
         hoped = max(0.0, *(each.log_ratio(0.0, len(judging)) for each in candidates))
         grid = sorted({0.0, *epsilons}) if epsilons is not None else [hoped * part for part in _FRACTIONS]
         promising = _promising(candidates, grid, claim, len(judging))
@@ -131,7 +131,7 @@ class Judged:
         return cls(claim, tests, direct, sorted(set(tried)))
 
     def findings(self) -> list[AuditFinding]:
-        """The findings of limits and direct tests about a claim, including the direct test that is least likely by
+        """What limits and direct tests say about a claim, including the direct test that is least likely to be due to
         chance.
         """
         found, claim = [], self.claim
@@ -165,7 +165,7 @@ def _candidates(
 
 
 def _for_limits(candidates: Sequence[_Candidate], delta: float, trials: int) -> list[_Candidate]:
-    """The events that promise the largest ε at δ, in either direction."""
+    """The events likely to refute the largest ε at δ, in either direction."""
     found: list[_Candidate] = []
     for over in (0, 1):
         own = [each for each in candidates if each.over == over]
@@ -176,7 +176,7 @@ def _for_limits(candidates: Sequence[_Candidate], delta: float, trials: int) -> 
 def _promising(
     candidates: Sequence[_Candidate], grid: Sequence[float], claim: ClaimedCurve, trials: int
 ) -> list[tuple[_Candidate, float]]:
-    """The events that promise most to contradict the claim, each at the ε where it does."""
+    """The events most likely to contradict the claim, each at its best ε."""
     claims = [claim(epsilon) for epsilon in grid]
     ranked = []
     for each in candidates:

@@ -1,15 +1,15 @@
 """`audit`: runs the real release path on neighbours of a plan and tests the whole claimed curve.
 
 The first neighbours are the two streams that attain the sensitivity (privacy/neighbours.py), so they are as easy to
-tell apart as any: if their releases do not contradict the curve, no pair's would by more than sampling error. Where an
-estimate gets noise, they are those whose own spread hides the difference least: the empty stream and c new keys. Other
-pairs follow, with fewer trials, for faults that do not show there (streams.py).
+tell apart as any. If their releases do not contradict the curve, those of no other pair would by more than sampling
+error. If an estimate gets noise, they are the pair whose own spread hides the difference least: the empty stream and c
+new keys. Other pairs follow, with fewer trials, for faults that do not show there (streams.py).
 
-Every number that is published is looked at (the value, its limits, the points of a profile), each alone and all of them
-together. A release that is less private than claimed (a seed somebody knows, a floor left out, a wrong theorem) is
-caught with the stated confidence if it is far enough from the claim, and the report says how far that is; a sound one
-fails with probability at most 1 - confidence: half of that is for the first pair, half is shared out among the others.
-Passing proves nothing, the proofs do that.
+The audit tests every published number (the value, its limits, the points of a profile), each alone and all of them
+together. A release that is less private than claimed (a known seed, a missing floor, a wrong theorem) is caught with
+the stated confidence if it is far enough from the claim, and the report says how far that is. A sound release fails
+with probability at most 1 - confidence: half of this is for the first pair, half is shared by the others. Passing does
+not prove the claim; the proofs do.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ def audit(
 
     Each of the two worst neighbours is released `trials` times; other pairs share half as many trials.
 
-    `open_collector` replaces `plan.open`, to audit a collector made in another way. With `progress` (by default on a
-    terminal) a line on standard error shows the progress.
+    `open_collector` replaces `plan.open`, to audit a collector that is made in another way. With `progress` (the
+    default on a terminal), a line on standard error shows the progress.
 
     Raises:
-        ArgumentError: too few trials, or worst neighbours too long to be streamed that often.
+        ArgumentError: too few trials, or the worst neighbours are too long to be streamed that often.
     """
     if not isinstance(plan, Plan):
         raise ArgumentTypeError("plan", plan, "must be a Plan", "Pass the result of ss.plan(...)")
@@ -53,7 +53,7 @@ def audit(
         raise ArgumentError("trials", trials, f"must be at least {LEAST_TRIALS}", "Pass 3000 or more")
     confidence = audit_confidence(confidence)
     worst, *others = neighbours_of(plan)
-    others = others[: trials // (2 * LEAST_TRIALS)]  # half as many trials for all of them together
+    others = others[: trials // (2 * LEAST_TRIALS)]  # together they get half as many trials
     opened = Plan.open if open_collector is None else open_collector
     shown = _Progress(trials + trials // 2 if others else trials, sys.stderr.isatty() if progress is None else progress)
     curve = cache(claimed_curve(plan))
@@ -83,7 +83,7 @@ def audit(
 def _outputs(
     neighbours: Neighbours, trials: int, opened: Callable[[], Collector], shown: _Progress
 ) -> tuple[tuple[str, ...], tuple[list[list[float]], list[list[float]]]]:
-    """The names of what is published, and this many outputs of either neighbour."""
+    """The names of the published numbers, and this many outputs of each neighbour."""
     names: tuple[str, ...] = ()
     samples: tuple[list[list[float]], list[list[float]]] = ([], [])
     for _ in range(trials):
@@ -128,7 +128,7 @@ def published(release: Release) -> dict[str, float]:
 
 
 def claimed_curve(plan: Plan, share: float = 1.0) -> Callable[[float], float]:
-    """The whole curve that a plan claims. With a `share` below 1, what could be claimed if neighbours differed by that
-    much less: if ln ρ, or ε of the noise, were so many times what it is.
+    """The whole curve that a plan claims. With a `share` below 1, the curve for neighbours that differ less: ln ρ, or
+    the ε of the noise, is multiplied by the share.
     """
     return mechanism_of(plan).claimed_curve(plan, share)

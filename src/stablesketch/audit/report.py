@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 class AuditFinding:
     """One inequality, and what the samples say about it.
 
-    With the audit's confidence, P(event) - e^epsilon P'(event) is at least `observed`, where the claim is at most
-    `claimed`; P belongs to the first sample in the direction "first over second", and to the second in the other.
-    `neighbours` says which two data sets the samples are of.
+    With the audit's confidence, P(event) - e^epsilon P'(event) is at least `observed`; the claim is at most `claimed`.
+    P belongs to the first sample in the direction "first over second", and to the second sample in the other.
+    `neighbours` describes the two data sets that the samples come from.
     """
 
     event: str
@@ -43,15 +43,16 @@ class AuditedNeighbours:
 class AuditReport:
     """The result of an audit.
 
-    `strongest_epsilon`: with the stated confidence the mechanism is not (ε, at_delta)-private for any ε below this; 0
-    if nothing can be refuted. `events` were judged on `trials` outputs for each neighbour, some of which picked them.
-    `worst` is the inequality that comes nearest to being broken, or is broken most, by observed/claimed. `numbers` are
-    the names of what was published and looked at. `neighbours` are the data sets that were tried; `trials` and
-    `numbers` are of the first of them. `claimed_epsilon` is the ε of the claim at `at_delta`, where it is known.
+    `strongest_epsilon`: with the stated confidence, the mechanism is not (ε, at_delta)-private for any ε below this; 0
+    if nothing can be refuted. `events` is the number of events judged, on `trials` outputs for each neighbour; a part
+    of these picked the events. `worst` is the inequality that comes closest to being violated, or is violated most, by
+    observed/claimed. `numbers` are the names of the published numbers that were tested. `neighbours` are the data sets
+    that were compared; `trials` and `numbers` belong to the first of them. `claimed_epsilon` is the ε of the claim at
+    `at_delta`, if known.
 
-    `catches` is a share c: the same outputs refute a claim of c times the change between neighbours. So noise, or a
-    floor, of less than about c of what the claim needs would have been noticed; more than that would not. 0 if only
-    outright leaks would have been, None if it was not asked.
+    `catches` is a share c: the same outputs refute a claim for c times the change between neighbours. So the audit
+    would have noticed noise, or a floor, below about c of what the claim needs, but not more than that. 0 if it would
+    have noticed only outright leaks; None if it was not asked.
     """
 
     passed: bool
@@ -75,7 +76,7 @@ class AuditReport:
         return f"Passed: nothing contradicts {claim}." if self.passed else f"FAILED: the releases contradict {claim}."
 
     def _rows(self) -> Iterator[tuple[str, str]]:
-        """Name and text of each line; a line without a name goes on with the one before."""
+        """The name and text of each line; a line without a name continues the one before."""
         for number, tried in enumerate(self.neighbours):
             told = "" if tried.passed else ": FAILED"
             yield "" if number else "data compared", f"{tried.name} ({tried.trials:,} releases of each){told}"
@@ -93,11 +94,11 @@ class AuditReport:
         yield "false alarms", f"at most 1 in {1.0 / (1.0 - self.confidence):,.0f} audits of a correct mechanism fails"
 
     def _closest(self) -> Iterator[tuple[str, str]]:
-        """The inequality that comes nearest to being broken, or is."""
+        """The inequality that is violated, or comes closest to it."""
         worst, side = self.worst, "first" if self.worst.direction.startswith("first") else "second"
         bound = f"δ is at least {worst.observed:.3g}; the claim is at most {worst.claimed:.3g}"
         yield "closest to limit" if self.passed else "evidence", f"at ε = {worst.epsilon:.4g}, {bound}"
-        yield "", f"seen in releases with {worst.event}, likelier on the {side} data set"
+        yield "", f"seen in releases with {worst.event}, more likely on the {side} data set"
         if len(self.neighbours) > 1:
             yield "", f"data: {worst.neighbours}"
 
@@ -107,7 +108,7 @@ class AuditReport:
         return ", ".join(self.numbers[:3]) + more + together
 
     def _power(self) -> Iterator[tuple[str, str]]:
-        """What this many trials can detect, and what not."""
+        """What this many trials can and cannot detect."""
         if self.catches is None or not self.passed:
             return
         if self.catches > 0.0:
@@ -119,9 +120,9 @@ class AuditReport:
 
 
 def joined(reports: Sequence[AuditReport], confidence: float, claimed_epsilon: float) -> AuditReport:
-    """One report of audits on several pairs of neighbours, the first of which has the most trials.
+    """One report for audits of several pairs of neighbours; the first pair has the most trials.
 
-    `confidence` is that of all together: the chances that one of them fails by accident add up to 1 - confidence.
+    `confidence` is for all of them together: their probabilities of failing by chance add up to 1 - confidence.
     """
     findings = [report.worst for report in reports]
     return replace(
@@ -137,7 +138,7 @@ def joined(reports: Sequence[AuditReport], confidence: float, claimed_epsilon: f
 
 
 def severity(finding: AuditFinding) -> tuple[float, float]:
-    """The order of findings: how near the claim is to being broken, and then how much was observed."""
+    """The order of findings: by how close the claim is to being violated, then by how much was observed."""
     if finding.observed == 0.0:
         return 0.0, 0.0
     return (finding.observed / finding.claimed if finding.claimed > 0.0 else math.inf), finding.observed

@@ -4,21 +4,20 @@ A mechanism has the curve δ(ε) if for all neighbours A and B, all sets E of ou
 
     P_A(E) - e^ε P_B(E) <= δ(ε)        and the same with A and B exchanged.
 
-An output is all that a release publishes: one number or several. Given many outputs on A and on B, a part of them
-trains scores (scores.py: every number, and functions of all together), picks events E of each score
-(events.py), and says which events and which ε come nearest to contradicting the claim. The rest is counted:
+An output is everything that a release publishes: one number or several. Given many outputs on A and on B, a part of
+them trains scores (scores.py: every number, and functions of all of them together), picks events E of each score
+(events.py), and decides which events and which ε come closest to contradicting the claim. The rest is counted:
 
-- for the most promising events, each at the ε that promised most, P_A(E) - e^ε P_B(E) is tested directly
-  (difference.py);
-- of P(E) on one side a lower, of P'(E) on the other an upper limit is computed, exact at any sample size
-  (privacy/binomial.py). Then every ε may be looked at, also one chosen after looking: if lower - e^ε upper > δ(ε), the
-  claim is false.
+- for the most promising events, each at its most promising ε, P_A(E) - e^ε P_B(E) is tested directly (difference.py);
+- a lower limit of P(E) on one side and an upper limit of P'(E) on the other are computed, exact at any sample size
+  (privacy/binomial.py). Then every ε may be tested, even one chosen afterwards: if lower - e^ε upper > δ(ε), the claim
+  is false.
 
-Either half has (1 - confidence)/2 of the chances to fail, shared out evenly among its tests. By the union bound all
+Each half gets half of the failure probability 1 - confidence, divided evenly among its tests. By the union bound all
 hold at once with the stated confidence. So a failure is evidence, wrong at most once in 1/(1 - confidence) audits of a
-sound mechanism. Passing is not a proof: it says that no violation was large enough to be seen in so many trials, in
-events of this kind, on these neighbours. How large that is, is measured too: the same tests are held against weaker
-claims, and the strongest that they still refute is reported (`catches`).
+sound mechanism. Passing is not a proof: it says that no violation was large enough to be seen in this many trials, in
+events of this kind, on these neighbours. How large that is, is measured too: the same tests are applied to weaker
+claims, and the strongest claim that they still refute is reported (`catches`).
 """
 
 from __future__ import annotations
@@ -51,13 +50,13 @@ def audit_samples(
     weaker: Callable[[float], ClaimedCurve] | None = None,
     neighbours: str = "",
 ) -> AuditReport:
-    """Test the claimed curve on the outputs of one mechanism for two neighbours.
+    """Tests the claimed curve on the outputs of one mechanism for two neighbours.
 
-    `first` and `second` are as many independent outputs each, as real numbers (±∞ may stand for a refusal); where
-    `names` has several names, rows of as many numbers. `claimed(ε)` is the claimed δ. `delta` is that at which the
-    strongest refuted ε is stated. ε = 0 is always tested, and `epsilons`; by default 16 values up to the largest at
-    which the samples can contradict anything. `weaker(c)` is the curve that would be claimed if neighbours differed c
-    times as much; with it the report says what was caught. `neighbours` says in words what the two data sets are.
+    `first` and `second` are equally many independent outputs, as real numbers (±∞ can stand for a refusal). If `names`
+    has several names, each output is a row with one number for each name. `claimed(ε)` is the claimed δ. `delta` is the
+    δ at which the strongest refuted ε is stated. ε = 0 is always tested, and so are `epsilons`: by default, 16 values
+    up to the largest at which the samples can contradict anything. `weaker(c)` is the curve for neighbours that differ
+    c times as much; with it, the report says what would have been caught. `neighbours` describes the two data sets.
     """
     samples = _sample("first", first, len(names)), _sample("second", second, len(names))
     trials = len(samples[0])
@@ -66,11 +65,11 @@ def audit_samples(
             "second",
             len(samples[1]),
             f"must have as many outputs as the first sample, {trials}",
-            "Pass equally many of each",
+            "Pass equally many outputs for both",
         )
     delta = _within("delta", delta, 0.0, 1.0, "Pass the δ of the claim")
     confidence = audit_confidence(confidence)
-    way_out = "Pass numbers from 0 up"
+    way_out = "Pass numbers of 0 or more"
     given = None if epsilons is None else [_within("epsilons", each, 0.0, math.inf, way_out) for each in epsilons]
     judged = Judged.of(samples, names, cache(lambda epsilon: _claim(claimed, epsilon)), delta, confidence, given)
     findings = [replace(finding, neighbours=neighbours) for finding in judged.findings()]

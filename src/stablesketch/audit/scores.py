@@ -1,16 +1,15 @@
-"""What an audit looks at: every published number by itself, and scores of all of them together.
+"""What an audit tests: every published number by itself, and scores of all of them together.
 
-A release may publish several numbers: a value, its limits, the points of a profile. Each is a sample that the claim
-must hold on. So is every function of all of them together: what two numbers do not show alone they may show as a
-pair. The best function is the likelihood ratio of the two neighbours (Neyman and Pearson). Two estimates of it are
-trained on a part of the trials and judged on the rest, so that they may be as wrong as they like without making a false
-alarm more likely:
+A release may publish several numbers: a value, its limits, the points of a profile. The claim must hold for each of
+them, and for every function of all of them together: two numbers may reveal as a pair what neither reveals alone. The
+best function is the likelihood ratio of the two neighbours (Neyman and Pearson). Two estimates of it are trained on a
+part of the trials and judged on the rest, so even a bad estimate does not make a false alarm more likely:
 
 - *normal*: the ratio of two normal laws, each with the mean and the covariance of its neighbour's outputs;
-- *nearest*: how many of the nearest training outputs are of the one neighbour. It sees thin curves and single points,
-  as there are when one of several noises is missing.
+- *nearest*: how many of the nearest training outputs come from the first neighbour. It detects thin curves and single
+  points, which appear if one of several noises is missing.
 
-Numbers are centred and scaled by arsinh first, so that heavy tails do not hide the middle, and made uncorrelated.
+Numbers are first centred and scaled by arsinh, so that heavy tails do not hide the middle, and made uncorrelated.
 """
 
 from __future__ import annotations
@@ -24,21 +23,21 @@ import numpy as np
 from ..arrays import Array
 
 _RIDGE = 1e-6
-_LEAST_SPREAD = 1e-10  # of an uncorrelated direction, against the widest; below that it is rounding
+_LEAST_SPREAD = 1e-10  # of an uncorrelated direction, relative to the widest; anything smaller is rounding
 _MOST_TRAINING = 4_000
 _ROWS = 512
 
 
 @dataclass(frozen=True, eq=False)
 class Score:
-    """A number made of the published ones. `of` takes a row for each trial."""
+    """A number computed from the published ones. `of` takes a row for each trial."""
 
     name: str
     of: Callable[[Array], Array]
 
 
 def make_scores(names: Sequence[str], first: Array, second: Array) -> list[Score]:
-    """The scores for outputs of these names, trained on some rows of either neighbour."""
+    """The scores for outputs with these names, trained on some rows of each neighbour."""
     kept = _different(np.concatenate([first, second]))
     scores = [Score(names[i], partial(_column, i)) for i in kept]
     if len(kept) > 1:
@@ -58,7 +57,7 @@ def _together(score: Callable[[Array], Array], seen: _Seen, kept: Sequence[int],
 
 
 def _different(rows: Array) -> list[int]:
-    """Columns without those that rise or fall with an earlier one, or stay: they show no more than that one does."""
+    """The columns without those that are constant, or monotone in an earlier one: these show nothing more."""
     kept: list[int] = []
     for i in range(rows.shape[1]):
         if np.any(rows[:, i] != rows[0, i]) and not any(_follows(rows[:, i], rows[:, j]) for j in kept):
@@ -67,7 +66,7 @@ def _different(rows: Array) -> list[int]:
 
 
 def _follows(column: Array, other: Array) -> bool:
-    """Whether it is a function of the other that never falls, or never rises."""
+    """Whether it is a monotone function of the other column."""
     order = np.argsort(other, kind="stable")
     before, after = column[order][:-1], column[order][1:]
     ties = other[order][:-1] == other[order][1:]
@@ -120,10 +119,10 @@ def _normal_score(first: Array, second: Array) -> Callable[[Array], Array]:
 
 
 def _nearest_score(first: Array, second: Array) -> Callable[[Array], Array]:
-    """The share of `first` among the training outputs nearest by.
+    """The share of `first` among the nearest training outputs.
 
-    An output of the training is one of its own nearest, so that on these the score is a little too good; which of the
-    events are used is decided on others (samples.py).
+    A training output is one of its own neighbours, so its score is slightly too good. Other outputs decide which events
+    are used (samples.py).
     """
     held = [part[:_MOST_TRAINING] for part in (first, second)]
     points = np.concatenate(held)
@@ -135,7 +134,7 @@ def _nearest_score(first: Array, second: Array) -> Callable[[Array], Array]:
         shares = np.empty(len(rows))
         for start in range(0, len(rows), _ROWS):
             some = rows[start : start + _ROWS]
-            # The square of `some` is the same along a row, and changes no order.
+            # The square of `some` is constant along a row and does not change the order.
             distance = squares - 2.0 * some @ points.T
             nearest = np.argpartition(distance, near, axis=1)[:, :near]
             shares[start : start + _ROWS] = is_first[nearest].mean(axis=1)

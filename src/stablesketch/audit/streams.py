@@ -1,9 +1,9 @@
-"""The neighbours an audit tries: the pair that attains the sensitivity first, then others that a fault may show on.
+"""The neighbours that an audit tries: first the pair that attains the sensitivity, then others that may reveal a fault.
 
 The first pair is as easy to tell apart as any if the plan is what it claims to be. A fault need not show there: noise
-for one group where a person is in several, a norm that is worst where all pairs of a person are of one key, an
-estimator that leaks only beside many keys. So other pairs are tried too. A claim holds for all neighbours, so each of
-them may refute it.
+for one group when a person is in several, a norm that is worst when all pairs of a person have one key, an estimator
+that leaks only next to many keys. So other pairs are tried too. A claim must hold for all neighbours, so each pair can
+refute it.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from ..wording import arg
 Integers = NDArray[np.int64]
 StreamPairs = tuple[Integers, Integers]
 
-_MOST_SHARED = 20_000_000  # pairs of one key per trial: more would make an audit take days
-_VARIED = 100  # keys of the others, where they have many
+_MOST_SHARED = 20_000_000  # pairs of one key per trial: with more, an audit would take days
+_VARIED = 100  # keys of the others, if they have many
 _BUSY = 50  # pairs of the key that the person joins
 
 
 @dataclass(frozen=True, eq=False)
 class Neighbours:
-    """Two data sets that differ by one person. Either is a stream, or several: one for each group the person is in."""
+    """Two data sets that differ by one person. Each is one stream, or several: one for each group the person is in."""
 
     name: str
     first: tuple[StreamPairs, ...]
@@ -37,13 +37,13 @@ class Neighbours:
 
 
 def neighbours_of(plan: Plan) -> list[Neighbours]:
-    """The neighbours that an audit tries, the worst first: the two that attain the sensitivity, or nearly, the larger
-    F_p first.
+    """The neighbours that an audit tries, the worst pair first: those that attain the sensitivity, or nearly, with the
+    larger F_p first.
 
-    There all that is shared is on one key, and what differs on new keys: that is the worst for moments
-    (privacy/neighbours.py), for entropy where every pair counts 1 (privacy/entropy_neighbours.py), and changes the
-    number of keys the most. Above order 1 it is the norm that has noise: it changes most where all pairs of a person
-    are of one key, and if they are replaced, where many others are of that key (privacy/noisy_norm.py).
+    In the worst pair all shared pairs have one key, and those that differ have new keys. This is the worst case for
+    moments (privacy/neighbours.py), for entropy if every pair counts 1 (privacy/entropy_neighbours.py), and for the
+    number of keys. Above order 1 the noise is on the norm, which changes most if all pairs of a person have one key
+    and, if they are replaced, if many others have that key (privacy/noisy_norm.py).
     """
     privacy, shared = plan.privacy, _shared(plan)
     count, own = privacy.pairs_per_person, privacy.unit == "key"
@@ -72,7 +72,7 @@ def neighbours_of(plan: Plan) -> list[Neighbours]:
 
 
 def _busy(privacy: Privacy, shared: StreamPairs) -> Neighbours:
-    """Neighbours whose person's pairs have a key that many pairs already have."""
+    """Neighbours in which the person's pairs have a key that many other pairs have."""
     new = np.arange(1, privacy.pairs_per_person + 1)
     busy = _followed(shared, np.zeros(max(_BUSY - len(shared[0]), 0), dtype=np.int64), 1)
     first = _followed(busy, np.zeros_like(new), privacy.max_value)
@@ -113,7 +113,7 @@ def _alone(name: str, streams: tuple[StreamPairs, StreamPairs]) -> Neighbours:
 
 
 def _apart(privacy: Privacy, shared: StreamPairs, keys: Integers) -> tuple[StreamPairs, StreamPairs]:
-    """The shared pairs with the largest values on these keys; and without them, or with pairs that show the least."""
+    """The shared pairs plus the largest values on these keys; and without them, or with the least visible pairs."""
     first = _followed(shared, keys, privacy.max_value)
     if privacy.relation == "add_remove":
         return first, shared
@@ -125,7 +125,7 @@ def _followed(stream: StreamPairs, keys: Integers, value: int) -> StreamPairs:
 
 
 def _varied(shared: StreamPairs) -> StreamPairs:
-    """At least this many shared pairs, the first of them on keys of their own."""
+    """At least this many shared pairs; the first of them have their own keys."""
     stream = _followed(shared, np.zeros(max(_VARIED - len(shared[0]), 0), dtype=np.int64), 1)
     keys = stream[0].copy()
     keys[:_VARIED] = -np.arange(1, _VARIED + 1)
@@ -133,9 +133,9 @@ def _varied(shared: StreamPairs) -> StreamPairs:
 
 
 def _shared(plan: Plan) -> StreamPairs:
-    """The pairs that the worst neighbours have in common: all on one key, or if keys come once, each on its own."""
-    most, own = plan.privacy.max_value, plan.privacy.unit == "key"  # then every pair has a key of its own
-    # Both streams keep the promised total, of pairs of value 1 where that is possible.
+    """The pairs that the worst neighbours share: all on one key or, if keys occur once, each on its own."""
+    most, own = plan.privacy.max_value, plan.privacy.unit == "key"  # own: every pair has its own key
+    # Both streams keep the promised total, with pairs of value 1 if possible.
     shared, needed = mechanism_of(plan).shared_by_neighbours(plan)
     shared = max(shared, -(-needed // most) if own else needed)
     if shared > _MOST_SHARED:
@@ -145,7 +145,7 @@ def _shared(plan: Plan) -> StreamPairs:
             "them all",
         )  # fmt: skip
     values = np.ones(shared, dtype=np.int64)
-    if own and needed > shared:  # keys come once: what is missing is on as few of them as can hold it
+    if own and needed > shared:  # keys occur once: the missing total is on as few of them as can hold it
         full, rest = divmod(needed - shared, most - 1)
         values[:full] = most
         values[full : full + 1] += rest
