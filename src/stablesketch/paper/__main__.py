@@ -11,7 +11,7 @@ from .reproduce import reproduce
 
 
 def main() -> int:
-    """Returns 0 when everything is written; otherwise 2, with one line that says what to do."""
+    """Returns 0 if everything was written; otherwise 2, after one line that says what to do."""
     parser = argparse.ArgumentParser(
         prog="stablesketch paper", description="Every result of the paper, and what holds."
     )

@@ -1,12 +1,12 @@
-"""The two ways every experiment is run: as the paper ran it, and as this library would. Both on the real sketch.
+"""The two ways in which every experiment is run, both on the real sketch: as in the paper, and as this library does it.
 
 - **paper**: Algorithm 2. Every pair is kept with probability q, the sketch has 50 entries, F_p is estimated by the
   geometric mean and divided by q^p. Its true price is the sound accounting of privacy/sampling.py.
-- **library**: no sampling; plan, collector, release, with the default estimator, for ε = 1 or less: where the stream
-  is too short for that, the plan adds a floor. Its price is that of the plan.
+- **library**: no sampling; plan, collector, release, with the default estimator, for ε = 1 or less. If the stream is
+  too short for that, the plan adds a floor. Its price is that of the plan.
 
-A sketch is linear, so equal keys are summed first; keeping each of f pairs of value 1 with probability q is a binomial
-number of them. Seeds and secrets are fixed and public: for experiments only.
+A sketch is linear, so equal keys are summed first. Keeping each of f pairs of value 1 with probability q keeps a
+binomial number of them. Seeds and secrets are fixed and public: for experiments only.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ EPSILON, DELTA = 1.0, 1e-6
 
 @dataclass(frozen=True)
 class KeyTotals:
-    """Keys with their totals: what a stream of `pairs` pairs with values up to `most` adds up to."""
+    """Keys with their totals: a stream of `pairs` pairs with values up to `most`, added up."""
 
     keys: NDArray[np.int64]
     totals: NDArray[np.int64]
@@ -45,7 +45,7 @@ class KeyTotals:
 
 @dataclass(frozen=True)
 class Price:
-    """The ε of 50 entries: as the paper claims (δ = 0); what Algorithm 2 has at most, and the library, both at 1e-6."""
+    """The ε of 50 entries: claimed by the paper (δ = 0), and certified for Algorithm 2 and the library (δ = 1e-6)."""
 
     claimed: float
     sampled: float
@@ -58,12 +58,12 @@ def moment(totals: NDArray[np.int64], p: float) -> float:
 
 
 def generator(label: str) -> np.random.Generator:
-    """Random numbers that belong to this label alone, the same in every run."""
+    """Random numbers that belong to this label only, the same in every run."""
     return np.random.default_rng(np.frombuffer(hashlib.sha256(label.encode()).digest(), np.uint32))
 
 
 def public_secret(label: str) -> Secret:
-    """A secret that everybody can compute: it protects nobody, and makes an experiment repeatable."""
+    """A secret that anyone can compute: it protects nobody, and makes an experiment repeatable."""
     return Secret.from_bytes(hashlib.sha256(f"stablesketch paper/{label}".encode()).digest())
 
 
@@ -74,7 +74,7 @@ def paper_estimate(stream: KeyTotals, p: float, label: str) -> float:
 
 
 def sampled_estimate(keys: NDArray[np.int64], kept: NDArray[np.int64], p: float, label: str) -> float:
-    """The second half of Algorithm 2, from what was kept."""
+    """The second half of Algorithm 2, from the kept pairs."""
     if not len(keys):
         return 0.0
     sketch = Sketch(p, SIZE, public_secret(label), law="symmetric")
@@ -86,7 +86,7 @@ def sampled_estimate(keys: NDArray[np.int64], kept: NDArray[np.int64], p: float,
 
 @lru_cache(maxsize=512)
 def library_plan(p: float, pairs: int, most: int, size: int = SIZE) -> Plan:
-    """The plan of `size` entries that reaches ε = 1 or less: without a floor where the stream is long enough."""
+    """The plan of `size` entries that reaches ε = 1 or less, without a floor if the stream is long enough."""
     return plan(Moment(p), Privacy(EPSILON, DELTA, pairs, most, relation="replace"), size=size, mechanism="bare")
 
 
@@ -99,7 +99,7 @@ def library_release(stream: KeyTotals, p: float, label: str, size: int = SIZE, w
 
 @lru_cache(maxsize=512)
 def price(p: float, pairs: int, most: int, keys: int) -> Price:
-    """What the two ways cost for a stream of this many pairs, and what the paper says that the first costs."""
+    """What the two ways cost for a stream of this many pairs, and what the paper claims for the first."""
     privacy = Privacy(1.0, DELTA, pairs, most, relation="replace")
     return Price(
         claimed=subsampled_epsilon(pairs, keys, most, p, SIZE, RATE),

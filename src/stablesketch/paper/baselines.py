@@ -1,14 +1,15 @@
 """Comparison with other methods at equal ε: exact totals with noise, noisy histograms, the sketch without privacy.
 
-- **exact + Laplace**: all totals in memory; F_p changes by at most M^p when a pair is replaced (x^p is concave, so that
+- **exact + Laplace**: all totals in memory; F_p changes by at most M^p when a pair is replaced (x^p is concave, and
   what one key gains in F_p, up to M^p, and what another loses have opposite signs).
 - **noisy histogram**: every bin of a domain known in advance gets Laplace noise of scale 2M/ε, negative counts become
-  0, and F_p is computed from those. This is what the histogram functions of existing libraries lead to. With small p
-  the empty bins, noise alone, decide the result. *With a threshold*: bins below 2M/ε ln(m/2) count as empty.
-- **sketch, not private**: the same sketch, asked directly.
+  0, and F_p is computed from these. This is what the histogram functions of existing libraries lead to. For small p,
+  the empty bins, which contain only noise, decide the result. *With a threshold*: bins below 2M/ε ln(m/2) count as
+  empty.
+- **sketch, not private**: the estimate of the same sketch, without privacy.
 
 baselines.csv has numbers from fixed seeds. What depends on the machine or on noise of the operating system (times, and
-the same histograms by opendp and diffprivlib where they are installed) is in baselines-measured.csv, which differs from
+the same histograms by opendp and diffprivlib, if they are installed) is in baselines-measured.csv, which differs from
 run to run.
 """
 
@@ -125,7 +126,7 @@ def _sketch(stream: KeyTotals, p: float, size: int, label: str) -> Sketch:
 
 
 def _measured(output: Output, name: str, stream: KeyTotals, domain: int) -> list[tuple[str, str, float, float]]:
-    """Seconds from the pairs, one by one, to the answer; and the libraries' own noise."""
+    """Seconds from the individual pairs to the answer; and the noise of other libraries."""
     p, pairs = 0.5, np.repeat(stream.keys, stream.totals)
     exact = moment(stream.totals, p)
     privacy = Privacy(EPSILON, DELTA, stream.pairs, stream.most, relation="replace")

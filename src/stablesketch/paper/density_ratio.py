@@ -1,11 +1,11 @@
 """Figures 2 and 6 of the paper: D_{p,1}(x)/D_{p,2^p}(x), for p <= 1, where it falls, and for p between 1 and 2.
 
-For p <= 1 the density is the library's. For 1 < p < 2, which the library has no use for, it is the Fourier integral
+For p <= 1 the density is the library's. For 1 < p < 2, which the library does not need, it is the Fourier integral
 
     f(x) = (1/π) Re ∫_0^∞ exp(itx) (exp(-t^p) - 1) dt,    t = u e^{iφ},
 
-on a path turned by φ = π/8: both factors decay there (pφ < π/2), and taking the 1 off, whose integral is imaginary,
-leaves something of the size of the result also far out.
+on a path turned by φ = π/8: both factors decay there (pφ < π/2), and subtracting the 1, whose integral is imaginary,
+leaves an integrand of the size of the result even far out.
 """
 
 from __future__ import annotations

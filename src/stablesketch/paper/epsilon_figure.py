@@ -14,7 +14,7 @@ PAIRS, KEYS, MOST, SIZE, DELTA = 2**15, 2**20, 2**4, 50, 1e-6
 
 
 def run(output: Output) -> None:
-    """figure-3-epsilon: one entry as in the paper, and the 50 entries that an estimate takes."""
+    """figure-3-epsilon: one entry as in the paper, and the 50 entries that an estimate needs."""
     orders = [round(float(p), 4) for p in np.linspace(0.05, 1.0, 20)]
     rows = []
     for p in orders:

@@ -16,7 +16,7 @@ from ..law import StableLaw
 def sensitivity(n: int, m: int, M: int, p: float) -> float:
     """Theorem 1: ρ <= 2^{2-2p} ((n-1+M)/(n-1+(m-1)^{(p-1)/p}))^p.
 
-    True, and very loose for p < 1: it is about 2^{2-2p} however long the stream, because the proof divides the largest
+    True, but very loose for p < 1: it is about 2^{2-2p} however long the stream, because the proof divides the largest
     growth of F_p by the smallest as if one stream could show both. The exact value ((n-1)^p + M^p)/n^p tends to 1. At
     p = 1 the two agree.
 
@@ -37,8 +37,8 @@ def sensitivity(n: int, m: int, M: int, p: float) -> float:
 def epsilon(n: int, m: int, M: int, p: float, size: int) -> float:
     """Theorem 3 and basic composition: ε = (size/p) ln ρ with the ρ of Theorem 1.
 
-    True, and loose twice: by its ρ, and because `size` entries are counted as `size` times one entry at its worst. That
-    worst is met only when all entries are close to 0 at once. `PrivacyCurve` gives what the entries really give away.
+    True, but loose twice: by its ρ, and because `size` entries count as `size` times the worst case of one entry. The
+    worst case occurs only if all entries are close to 0 at once. `PrivacyCurve` gives what the entries really reveal.
 
     >>> round(epsilon(10**6, 2**20, 1, 0.5, 50), 1)
     69.3
@@ -52,10 +52,10 @@ def subsampled_epsilon(n: int, m: int, M: int, p: float, size: int, q: float) ->
 
     **False: do not rely on it.** The sketch of a sample has the sensitivity of the sample, which is shorter, not that
     of the stream. For p = 1, size = 1, n = M = 100 and q = 0.02 it claims 0.0138. Take 100 pairs (1, 1), or 99 of them
-    and (2, 100): far out, the densities of the entry have the ratio of the expected F_1 of the two samples, 1.99, so
-    that no ε below ln 1.99 = 0.688 holds: no amplification at all. Two smaller errors besides: amplification of ε by
-    sampling gives ln(1 + q(e^ε - 1)), which is more than qε; and the pseudo-code samples a pair once for all entries,
-    the text anew for each.
+    and (2, 100): far out, the densities of the entry have the ratio of the expected F_1 of the two samples, 1.99, so no
+    ε below ln 1.99 = 0.688 holds: no amplification at all. There are two smaller errors: amplification of ε by sampling
+    gives ln(1 + q(e^ε - 1)), which is more than qε; and the pseudo-code samples a pair once for all entries, the text
+    separately for each.
     """
     _check_size(size)
     if not 0.0 <= q <= 1.0:

@@ -1,4 +1,4 @@
-"""Histograms by other libraries for differential privacy, where they are installed: opendp and diffprivlib."""
+"""Histograms by other libraries for differential privacy, if they are installed: opendp and diffprivlib."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ MOST_BINS = {"opendp": 2_000_000, "diffprivlib": 200_000}
 
 
 def histograms(epsilon: float, most: int) -> list[tuple[str, Histogram]]:
-    """(library and version, function from keys below `domain` to noisy counts of all bins); those that import."""
+    """(library and version, function from keys below `domain` to noisy counts of all bins), for those that import."""
     found = []
     for make in (_opendp, _diffprivlib):
         try:
             found.append(make(epsilon, most))
-        except Exception:  # a missing library, or one that does not fit what it depends on
+        except Exception:  # a missing library, or one that does not match its dependencies
             continue
     return found
 
@@ -50,7 +50,7 @@ def _diffprivlib(epsilon: float, most: int) -> tuple[str, Histogram]:
         from diffprivlib.tools import histogram as private_histogram
 
     def histogram(keys: NDArray[np.int64], bins: int) -> Array:
-        # It protects adding or removing a value of 1; replacing one takes two of those.
+        # It protects adding or removing a value of 1; a replacement is two of those.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             counts, _ = private_histogram(keys, epsilon=epsilon / 2.0 / most, bins=bins, range=(-0.5, bins - 0.5))

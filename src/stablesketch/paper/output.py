@@ -1,4 +1,4 @@
-"""Where the reproduction writes: for each result a CSV, and for each figure an SVG and a PNG, the same in every run."""
+"""The output of the reproduction: a CSV for each result, an SVG and a PNG for each figure, the same in every run."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Verdict = Literal["confirmed", "refuted"]
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement of the paper, what became of it, and the number that shows it."""
+    """A statement of the paper, whether it holds, and the numbers that show it."""
 
     place: str
     statement: str
@@ -52,12 +52,12 @@ class Output:
             ) from None
 
     def say(self, what: str) -> None:
-        """A line of progress on standard error, with the seconds since the start."""
+        """Writes a line of progress to standard error, with the seconds since the start."""
         if self.progress:
             print(f"paper: {time.monotonic() - self._began:5.0f} s  {what}", file=sys.stderr, flush=True)
 
     def claim(self, place: str, statement: str, holds: bool, evidence: str) -> None:
-        """Records what became of a statement: whether it holds is computed by the caller, from the numbers shown."""
+        """Records a statement and its verdict. The caller computes whether it holds from the numbers shown."""
         self.claims.append(Claim(place, statement, "confirmed" if holds else "refuted", evidence))
 
     def table(self, name: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
@@ -66,7 +66,7 @@ class Output:
         self.text(f"{name}.csv", "\n".join(lines) + "\n")
 
     def text(self, name: str, content: str) -> None:
-        """A text file, whole or not at all."""
+        """Writes a text file, completely or not at all."""
         self._write(self.folder / name, content.encode())
 
     def canvas(self, width: float = 7.0, height: float = 4.8, columns: int = 1) -> tuple[Figure, Any]:
@@ -88,11 +88,11 @@ class Output:
 
     def _write(self, path: Path, content: bytes) -> None:
         durable.write_over(path, content)
-        path.chmod(0o644)  # unlike everything else that is written here, it is for everybody
+        path.chmod(0o644)  # unlike the other files of this package, it is for everyone
 
 
 def in_formula_style(run: Callable[Arguments, None]) -> Callable[Arguments, None]:
-    """A function that draws in the one style of all pictures, in which here text may also hold formulas ($x^2$)."""
+    """Makes a function draw in the style of all pictures; here text may also contain formulas ($x^2$)."""
 
     @functools.wraps(run)
     def styled(*args: Arguments.args, **kwargs: Arguments.kwargs) -> None:

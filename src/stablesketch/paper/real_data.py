@@ -1,8 +1,8 @@
 """Figure 5 of the paper: the error on real data against p; a million pairs, 50 entries, median of 5 runs, both ways.
 
 The paper's stream, app events of a commercial SDK, is not available. `--data` takes a folder of Parquet files with
-columns `key` and `value`, one stream each; without it a stand-in of the same shape is generated: a million pairs from a
-domain of 1,488,095 keys, most keys seen once.
+columns `key` and `value`, one stream each. Without it, a substitute of the same shape is generated: a million pairs
+from a domain of 1,488,095 keys, most of which occur once.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class PaperPairs:
         return KeyTotals(there, totals[there], len(self.keys), int(self.values.max()))
 
     def sampled(self, label: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """What Algorithm 2 keeps, added up by key."""
+        """The pairs that Algorithm 2 keeps, added up by key."""
         kept = generator(f"sample/{label}").random(len(self.keys)) < RATE
         totals = np.bincount(self.keys[kept], self.values[kept]).astype(np.int64)
         there = np.flatnonzero(totals)
@@ -45,14 +45,14 @@ class PaperPairs:
 
 
 def stand_in(pairs: int) -> PaperPairs:
-    """Keys of rank k with a chance like (k + 20)^-0.55, about as sparse as the paper's stream."""
+    """Keys of rank k with probability proportional to (k + 20)^-0.55: about as sparse as the paper's stream."""
     chances = (np.arange(DOMAIN) + 20.0) ** -0.55
     keys = generator("stand-in").choice(DOMAIN, size=pairs, p=chances / chances.sum())
     return PaperPairs("generated", keys.astype(np.int64), np.ones(pairs, np.int64))
 
 
 def check_folder(folder: Path) -> list[Path]:
-    """The Parquet files of a folder by name; an error that says so if there are none."""
+    """The Parquet files of a folder, by name; an error if there are none."""
     files = sorted(folder.glob("*.parquet")) if folder.is_dir() else []
     if not files:
         raise ArgumentError(
@@ -62,7 +62,7 @@ def check_folder(folder: Path) -> list[Path]:
 
 
 def read_streams(folder: Path) -> list[PaperPairs]:
-    """All Parquet files of a folder, by name; of each at most a million rows, drawn without replacement."""
+    """All Parquet files of a folder, by name; at most a million rows of each, drawn without replacement."""
     files = check_folder(folder)
     try:
         import pyarrow.parquet

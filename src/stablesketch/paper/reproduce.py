@@ -1,4 +1,4 @@
-"""`reproduce`: every result of the paper, from scratch, beside what holds."""
+"""`reproduce`: every result of the paper, from scratch, and what really holds."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def reproduce(output: Path, data: Path | None = None, *, quick: bool = False, pr
     """Writes figures (SVG, PNG), their numbers (CSV), claims.csv and report.md into the folder `output`.
 
     All seeds are fixed and public. Every CSV is the same from run to run, except baselines-measured.csv, which has
-    times. `data` is a folder of Parquet streams for the experiment on real data. `quick` takes fewer runs, lengths and
-    orders: under two minutes, and figures that look alike.
+    times. `data` is a folder of Parquet streams for the experiment on real data. `quick` uses fewer runs, lengths and
+    orders: it takes under two minutes and gives similar figures.
     """
     result = Output(output, quick=quick, progress=progress)
     if data is not None:

@@ -15,7 +15,7 @@ VALUES = {1: "1", 2**5: "$2^5$", 2**10: "$2^{10}$", 2**15: "$2^{15}$"}
 
 
 def run(output: Output) -> None:
-    """figure-1-sensitivity: p from 0.05, the least that the library knows, to 1."""
+    """figure-1-sensitivity: p from 0.05, the least that the library supports, to 1."""
     orders = [round(float(p), 4) for p in np.linspace(0.05, 1.0, 39)]
     rows = [
         (

@@ -1,7 +1,7 @@
 """The space bound of the paper, shown: bytes of a stored sketch against n, m and M, up to 10^12 pairs.
 
-O(γ^-2 log(mM/(γη)) log(1/η)) bits: for a given size, logarithmic in the stream. Long streams come in as keys with
-totals: the state of a sketch depends on the totals alone.
+O(γ^-2 log(mM/(γη)) log(1/η)) bits: for a given size, logarithmic in the stream. Long streams are given as keys with
+totals, because the state of a sketch depends only on the totals.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from .output import Output
 
 ORDERS = (0.1, 0.25, 0.5, 1.0)
 KEYS = 1_000
-TABLE_BYTES = 16  # of a key and its total, in the least table that could hold them
+TABLE_BYTES = 16  # for a key and its total, in the smallest table that could hold them
 
 
 def stored_bytes(p: float, keys: int, total_each: int) -> int:
-    """Bytes of a stored sketch of 50 entries: `keys` keys of `total_each` each."""
+    """The bytes of a stored sketch of 50 entries, for `keys` keys with a total of `total_each` each."""
     sketch = Sketch(p, SIZE, public_secret(f"space/{p}/{keys}/{total_each}"), law="symmetric")
     sketch.update(np.arange(keys), total_each)
     return len(sketch.to_bytes())

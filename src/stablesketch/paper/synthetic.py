@@ -1,7 +1,8 @@
-"""Figure 4 of the paper: the error against the length of synthetic streams, as the paper ran it, and as we would.
+"""Figure 4 of the paper: the error against the length of synthetic streams, as in the paper and by this library.
 
-Keys from a domain of 1,000, uniform or binomial (Bin(999, 1/2): the paper does not say which), values 1, 50 entries,
-q = 0.02. Median and quartiles of |estimate/F_p - 1| over 100 runs, each with its own stream, sample and secret.
+The keys come from a domain of 1,000, uniform or binomial (Bin(999, 1/2): the paper does not say which), with values 1,
+50 entries and q = 0.02. It shows the median and quartiles of |estimate/F_p - 1| over 100 runs, each with its own
+stream, sample and secret.
 """
 
 from __future__ import annotations
@@ -117,7 +118,7 @@ def _draw(output: Output, kind: str, rows: list[SyntheticRow]) -> None:
 
 
 def _moved(rows: list[SyntheticRow], p: float) -> float:
-    """By how much the median error of Algorithm 2 changes with n."""
+    """How much the median error of Algorithm 2 changes with n."""
     medians = [row.median for row in rows if row.p == p and row.way == "paper"]
     return max(medians) - min(medians)
 

@@ -1,12 +1,13 @@
 """Theorem 4 of the paper is false: a counterexample in closed form.
 
-p = 1, one entry. S is n pairs (1, 1); S' the same with one pair replaced by (2, M). With each pair kept with chance q,
-the entry is 0 if nothing is kept, equally likely for both; else Cauchy with the scale F_1 of the sample, for which
+Let p = 1, with one entry. S is n pairs (1, 1); S' is the same with one pair replaced by (2, M). Each pair is kept with
+probability q. The entry is 0 if nothing is kept, which is equally likely for both; otherwise it is Cauchy with the
+scale F_1 of the sample, for which
 
     P(|a| > x) = (2/π) Σ_f P(F_1 = f) arctan(f/x) .
 
-Far out arctan(f/x) is f/x, so that the likelihood ratio goes to E F_1(S')/E F_1(S) = (n - 1 + M)/n = ρ: no ε below ln ρ
-holds, whatever q. The paper claims q ln ρ.
+Far out arctan(f/x) is f/x, so the likelihood ratio goes to E F_1(S')/E F_1(S) = (n - 1 + M)/n = ρ: no ε below ln ρ
+holds for any q. The paper claims q ln ρ.
 
 The proof amplifies the privacy of a sketch of n pairs; what is sketched is a sample of about qn, and a single pair
 changes its F_1 by a factor of up to 1 + M/(qn), not 1 + M/n.
@@ -29,7 +30,7 @@ PAIRS, MOST, RATE = 100, 100, 0.02
 
 
 def scale_chances(pairs: int, most: int, rate: float, *, replaced: bool) -> tuple[Array, Array]:
-    """The values F_1 of the sample can take, 0 left out, and their probabilities."""
+    """The values that F_1 of the sample can take, except 0, and their probabilities."""
     common = pairs - 1
     k = np.arange(common + 1)
     logs = np.array([math.lgamma(common + 1) - math.lgamma(j + 1) - math.lgamma(common - j + 1) for j in k])
@@ -46,16 +47,16 @@ def beyond(x: Array, scales: Array, chances: Array) -> Array:
 
 
 def tail_ratio(pairs: int, most: int, rate: float, x: float) -> float:
-    """P(|a'| > x)/P(|a| > x): it goes to ρ, and e^ε can be no less, for δ = 0."""
+    """P(|a'| > x)/P(|a| > x). It goes to ρ, and for δ = 0 e^ε cannot be less."""
     at = np.array([x])
     first, second = (scale_chances(pairs, most, rate, replaced=replaced) for replaced in (True, False))
     return float(beyond(at, *first)[0] / beyond(at, *second)[0])
 
 
 def closed_form_delta(pairs: int, most: int, rate: float, epsilons: Array) -> Array:
-    """δ(ε) of this pair of streams, from below: Σ over cells of |a| of (P' - e^ε P)_+, worse of both orders.
+    """A lower bound of δ(ε) of this pair of streams: Σ over cells of |a| of (P' - e^ε P)_+, in the worse order.
 
-    Cutting the line into cells is post-processing, which can only hide: whatever it shows is there.
+    Cutting the line into cells is post-processing, which can only hide a difference, never create one.
     """
     edges = np.concatenate([np.geomspace(1e-6, 1e9, 4_001)])
     masses = []

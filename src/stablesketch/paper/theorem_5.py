@@ -1,4 +1,4 @@
-"""Theorem 5 of the paper: the mean of the moment of a sample, as claimed and as it is (privacy/sample_moment.py)."""
+"""Theorem 5 of the paper: the mean of the moment of a sample, as claimed and in truth (privacy/sample_moment.py)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def claimed_accuracy(p: float, rate: float, failure: float) -> float:
 
 
 def run(output: Output) -> None:
-    """theorem-5: E F'/(q^p F_p) for keys seen f times; the paper has 1."""
+    """theorem-5: E F'/(q^p F_p) for keys that occur f times; the paper has 1."""
     counts = sorted({round(10 ** (k / 8)) for k in range(49)})
     rows = [(p, f, expected_power(f, RATE, p) / (RATE * f) ** p, RATE ** (1.0 - p)) for p in ORDERS for f in counts]
     output.table("theorem-5", ("p", "times_seen", "true_over_claimed", "least"), rows)

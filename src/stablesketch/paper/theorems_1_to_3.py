@@ -1,4 +1,4 @@
-"""Theorems 1 to 3 of the paper, checked by force: every small stream, and the density ratio on a dense grid."""
+"""Theorems 1 to 3 of the paper, checked by brute force: every small stream, and the density ratio on a dense grid."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def brute_force_sensitivity(n: int, m: int, most: int, p: float) -> float:
 
 
 def ratio_excess(p: float, rho: float) -> tuple[float, float]:
-    """How far D_{p,1}/D_{p,ρ} goes beyond ρ^{1/p} above and ρ^-1 below, in logarithms, on 20,001 points of ln x.
+    """How far D_{p,1}/D_{p,ρ} exceeds ρ^{1/p} or falls below ρ^-1, in logarithms, on 20,001 points of ln x.
 
-    Theorem 2 is p = 1. A positive number would refute Theorem 3; rounding leaves a few 1e-13.
+    Theorem 2 is p = 1. A positive number would refute Theorem 3; rounding gives a few 1e-13.
     """
     y = np.linspace(-40.0 - 8.0 / p, 60.0 / p, 20_001)
     law = StableLaw(p)
