@@ -5,8 +5,8 @@
 //     P(|X| > e^y) = (2/pi) integral over (0, pi/2) of exp(-w) dtheta,    w = e^{c (y - S(theta))},
 //     c S(theta) = c ln sin(p theta) - (1/(p-1)) ln cos(theta) - ln cos((p-1) theta).
 // S rises, all terms are positive, and at p = 2, where S = ln(2 sin theta), it is Craig's formula for the normal tail.
-// With theta = (pi/2)/(1 + e^{-t}) the trapezoid rule converges like an exponential: w turns like e^{-ct} on the left,
-// so the strip is pi/(2c) wide and a step of 0.19/c leaves about e^-51. Measured against half the step below 1e-21.
+// With theta = (pi/2)/(1 + e^{-t}) the trapezoid rule converges exponentially: w turns like e^{-ct} on the left, so the
+// strip is pi/(2c) wide and a step of 0.19/c leaves about e^-51. Measured against half the step: below 1e-21.
 //
 // Lower tail. The density is entire for p > 1; by integrating its power series
 //     P(|X| <= x) = (2/(pi p)) sum over k >= 0 of (-1)^k Gamma((2k+1)/p)/(2k+1)! x^{2k+1},
@@ -15,7 +15,7 @@
 // Far out, where the tail is below 2^-63 and p < 2,
 //     P(|X| > x) = (2/pi) sum over k >= 1 of Gamma(kp)/k! sin(k pi (2-p)/2) z^k,    z = x^{-p},
 // an asymptotic series: c_1 z is the tail to within a few z. Since c_1 is about 2 - p near 2, and 2 - p is a multiple
-// of 2^-52, z is below 2^-11 even there, and ten terms leave less than 1e-22. (What is left of the normal law is
+// of 2^-52, z is below 2^-11 even there, and ten terms leave less than 1e-22. (The contribution of the normal law is
 // e^{-x^2/4} < e^-500.)
 #pragma once
 
@@ -31,7 +31,7 @@ namespace {
 
 class AboveOneUpper {
   public:
-    // For tails down to `last`, the largest y asked for.
+    // For tails down to `last`, the largest y that is needed.
     AboveOneUpper(double p, double last) : c_(dd(p) / (dd(p) - dd(1.0))) {
         const dd minus = dd(p) - dd(1.0), rest = (dd(2.0) - dd(p)) * dd_half_pi;
         const double step = 0.19 / c_.hi;

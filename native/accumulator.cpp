@@ -6,11 +6,11 @@
 namespace stablesketch {
 
 namespace {
-constexpr double worthwhile = 0.13;  // below it the table compresses by less than 1.15
-// A digit takes 2^31 additions of 32 bits, a block makes at most 300 to each: settle long before.
+constexpr double worthwhile = 0.13;  // below this, the table saves less than a factor of 1.15
+// A digit has room for 2^31 additions of 32 bits, and a block makes at most 300 to each: settle long before that.
 constexpr std::size_t blocks_between_settling = 4096;
 
-// work(0), ..., work(count - 1), each in a thread of its own.
+// Runs work(0), ..., work(count - 1), each in its own thread.
 template <class Work>
 void in_threads(std::size_t count, Work&& work) {
     std::vector<std::thread> threads;
@@ -100,7 +100,7 @@ void Accumulator::finish(const std::vector<Accumulator*>& together, Entries& ent
     entries.absorb(sums[0]);
 }
 
-// Empties the i-th part of the folds into the i-th accumulator; or, if they are not alike, its own.
+// Empties the i-th part of all folds into the i-th accumulator or, if the folds differ in size, each fold into its own.
 void Accumulator::drain_part(const std::vector<Accumulator*>& together, std::size_t i) {
     const std::size_t count = together.size();
     std::vector<Fold*> others;
@@ -153,7 +153,7 @@ inline void Accumulator::push(std::uint64_t fingerprint, std::int64_t weight) {
     }
 }
 
-// As push of each, but whole runs are copied if no weight of theirs is heavy.
+// The same as push of each key, but copies whole runs if none of their weights is heavy.
 void Accumulator::push_all(const std::uint64_t* fingerprints, const std::int64_t* weights, std::size_t n,
                            std::int64_t sign) {
     if (stage_) return stage_->add(fingerprints, weights, n, sign);

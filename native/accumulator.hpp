@@ -1,7 +1,7 @@
 // One worker's part of an update: keys are folded, gathered into blocks and handed to the kernel.
 //
 // The kernel takes weights below 2^23. A larger one is cut into pieces of 23 bits, w = sum over l of w_l 2^(23 l), and
-// each piece goes to a sum of its own level; `finish` adds the levels, shifted, into one. Everything stays exact.
+// each piece goes to the sum of its level; `finish` adds the shifted levels into one. Everything stays exact.
 #pragma once
 
 #include <array>
@@ -18,9 +18,9 @@ namespace stablesketch {
 
 class Accumulator {
   public:
-    // `rows` is how many keys are expected, which only sizes what they wait in; `tier` as kernel.hpp lists them. With
-    // `buckets` above 1, of an even number of entries each, it may share what it sums on the way with the accumulator
-    // `beside` it. `folded` says that hardly any key is there twice: then the fold is small.
+    // `rows` is the expected number of keys; it only decides the size of buffers. kernel.hpp lists the tiers. With more
+    // than one of `buckets`, each with an even number of entries, it may share intermediate sums with the accumulator
+    // `beside` it. `folded` says that hardly any key occurs twice, so that a small fold is enough.
     Accumulator(const EntryLaw& law, std::uint32_t size, const std::uint8_t (&key)[16], std::uint32_t domain,
                 std::size_t rows, const Tier& tier, std::uint32_t buckets = 1, const Accumulator* beside = nullptr,
                 bool folded = false);
@@ -29,13 +29,13 @@ class Accumulator {
         std::int64_t high = 0, low = 0;  // the sum of the weights is high * 2^32 + low, which cannot overflow
         std::int64_t outside = -1;       // the first row whose weight is not in 1..highest
     };
-    // Adds sign * weight * X for n fingerprints; null `weights` are 1 each. Given a `highest`, weights are compared
-    // with it as they are read: if one is outside, the accumulator is left half done, and good for nothing any more.
+    // Adds sign * weight * X for n fingerprints; if `weights` is null, they are 1 each. With a `highest`, weights are
+    // compared with it as they are read: if one is outside, the accumulator is left unfinished and must not be used.
     Added add(const std::uint64_t* fingerprints, const std::int64_t* weights, std::size_t n, std::int64_t sign,
               std::int64_t highest = 0);
 
-    // Adds everything in these accumulators to entries of the same law, size and buckets. They are then empty again.
-    // Each finishes a part of the folds, and of the buckets, in a thread of its own.
+    // Adds everything in these accumulators to entries of the same law, size and buckets, and empties them.
+    // Each finishes a part of the folds, and of the buckets, in its own thread.
     static void finish(const std::vector<Accumulator*>& together, Entries& entries);
 
     const EntryLaw& law() const { return table_->law; }

@@ -69,7 +69,7 @@ struct Aes128 {
     Aes128(const Aes128&) = delete;
     Aes128& operator=(const Aes128&) = delete;
 
-    // Encrypts one block given and returned as four little-endian words.
+    // Encrypts one block, given and returned as four little-endian words.
     void encrypt(std::uint32_t (&block)[4]) const {
         using aes_detail::round_table;
         using aes_detail::sbox;

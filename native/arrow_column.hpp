@@ -55,7 +55,7 @@ class ArrowColumn {
         });
     }
 
-    // The integers themselves, for weights: what does not fit into 63 bits is refused, never wrapped.
+    // The integers themselves, for weights: a value that does not fit into 63 bits is refused, never wrapped.
     void integers(std::int64_t start, std::int64_t stop, std::uint64_t* out) const {
         for_chunks(start, stop, [&](const Chunk& chunk, std::int64_t first, std::int64_t count, std::int64_t row) {
             refuse_nulls(*chunk.array, first, count, row);
@@ -66,8 +66,8 @@ class ArrowColumn {
         });
     }
 
-    // The rows as they lie in the producer's memory, where 64-bit integers below 2^63 are their own fingerprints and
-    // the range does not cross chunks; null where a copy is needed.
+    // The rows in the producer's memory, if they are 64-bit integers below 2^63, which are their own fingerprints, and
+    // the range does not cross chunks; null if a copy is needed.
     const std::uint64_t* view(std::int64_t start, std::int64_t stop) const {
         if (type_->indices || type_->values.kind != Kind::integer || type_->values.width != 8) return nullptr;
         const auto found = chunk_of(start);
@@ -154,7 +154,7 @@ class ArrowColumn {
     void look_up(const Chunk& chunk, std::int64_t first, std::int64_t count, std::int64_t row,
                  std::uint64_t* out) const {
         const Table& table = *chunk.table;
-        // An index of 2^63 or above is out of any dictionary, so it may stand as it is for the check below.
+        // An index of 2^63 or more is outside any dictionary, so the check below can handle it.
         read_integers(*chunk.array, *type_->indices, first, count, out,
                       [](std::int64_t, std::uint64_t value) { return value; });
         for (std::int64_t i = 0; i < count; ++i) {

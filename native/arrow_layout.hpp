@@ -1,4 +1,4 @@
-// Which Arrow types are keys, and how each one's bytes lie in memory. Everything not listed here is refused by name.
+// Which Arrow types can be keys, and how the bytes of each are laid out. Any other type is refused by name.
 #pragma once
 
 #include <charconv>
@@ -46,7 +46,7 @@ class Owned {
     T held_{};
 };
 
-// The type is not one of ours. `extension` is the registered name of an extension type, or empty.
+// The type is not supported. `extension` is the registered name of an extension type, or empty.
 struct FormatRefused {
     std::string format;
     std::string extension;
@@ -67,7 +67,7 @@ struct Layout {
     bool is_signed = true;                  // for integers
     std::int64_t nanoseconds_per_tick = 1;  // for timestamps
 
-    // Bytes a row takes of the buffer that every row has something in.
+    // Bytes per row in the buffer that has something for every row.
     std::int64_t row_bytes() const noexcept {
         switch (kind) {
             case Kind::integer:

@@ -13,15 +13,15 @@ inline const std::uint8_t* buffer(const ArrowArray& array, std::int64_t index) n
     return static_cast<const std::uint8_t*>(array.buffers[index]);
 }
 
-// Whether rows [0, offset + length + 1) of so many bytes each have a size that fits: all positions within are then
-// products that cannot overflow. One row more, because offsets have one more than there are rows.
+// Whether rows [0, offset + length + 1) of this many bytes each have a size that fits: then no position within them
+// overflows. One row more, because there is one more offset than there are rows.
 inline bool addressable(const ArrowArray& array, std::int64_t width) noexcept {
     constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / 2 - 1;
     if (array.length < 0 || array.offset < 0 || array.length > most || array.offset > most) return false;
     return array.length + array.offset < most / std::max<std::int64_t>(width, 1);
 }
 
-// What the loops below take for granted, checked once an array.
+// Checks once per array what the loops below rely on.
 inline void check_array(const ArrowArray& array, const Layout& layout, bool dictionary) {
     if (!addressable(array, layout.row_bytes())) throw ArrowBroken{"an array has an impossible length or offset"};
     // A view has the number of its buffer in 32 bits.
@@ -39,7 +39,7 @@ inline void check_array(const ArrowArray& array, const Layout& layout, bool dict
 }
 
 // The first null at or after row `first`, or `stop`. The bitmap is read whatever null_count says: -1 means that nobody
-// counted, and a count that is wrong would turn nulls into keys. One bit a row costs nothing beside a hash.
+// counted, and a wrong count would turn nulls into keys. One bit per row costs nothing compared with a hash.
 inline std::int64_t next_null(const ArrowArray& array, std::int64_t first, std::int64_t stop) noexcept {
     const std::uint8_t* bits = buffer(array, 0);
     if (bits == nullptr) return stop;
@@ -93,7 +93,7 @@ void read_offsets(const ArrowArray& array, Domain domain, const KeySet& keys, st
     Offset begin = load<Offset>(offsets);
     for (std::int64_t i = 0; i < count; ++i) {
         const Offset end = load<Offset>(offsets + (i + 1) * static_cast<std::int64_t>(sizeof(Offset)));
-        // No buffer is longer than memory can be; further out a pointer would overflow.
+        // No buffer is longer than memory can be; beyond that a pointer would overflow.
         const bool beyond = static_cast<std::uint64_t>(end) > (std::uint64_t(1) << 56);
         if (begin < 0 || end < begin || beyond || (data == nullptr && end != begin)) {
             out[i] = on_bad(i, Reason::malformed);
@@ -131,8 +131,8 @@ void read_views(const ArrowArray& array, Domain domain, const KeySet& keys, std:
     }
 }
 
-// Rows [first, first + count) of an array that is not dictionary-encoded. Nulls are the caller's business; of other
-// rows without a fingerprint `on_bad(i, reason)` is told, and gives what to write instead if it does not throw.
+// Rows [first, first + count) of an array that is not dictionary-encoded. The caller handles nulls; for other rows
+// without a fingerprint, `on_bad(i, reason)` is called, and returns what to write instead if it does not throw.
 template <class OnBad>
 void read_values(const ArrowArray& array, const Layout& layout, const KeySet& keys, std::int64_t first,
                  std::int64_t count, std::uint64_t* out, OnBad on_bad) {

@@ -73,8 +73,8 @@ std::int64_t first_outside(const Weights& values, std::int64_t lowest, std::int6
     const std::int64_t* at = values.data();
     const std::size_t rows = values.shape(0);
     nb::gil_scoped_release unlocked;
-    // One of the two differences is negative (modulo 2^64, for bounds of at most 2^62) exactly for a value outside;
-    // signs are gathered without a comparison, which the least processors lack for vectors.
+    // One of the two differences is negative (modulo 2^64, for bounds of at most 2^62) exactly for a value outside.
+    // Signs are collected without comparisons, which the simplest processors lack for vectors.
     std::uint64_t signs = 0;
     for (std::size_t i = 0; i < rows; ++i) {
         const auto v = static_cast<std::uint64_t>(at[i]);
@@ -119,7 +119,7 @@ nb::bytes packed_integers(const std::vector<std::uint32_t>& words, std::size_t d
     return nb::bytes(out.data(), out.size());
 }
 
-// The digits of integers in the form of the wire, `count` of them and nothing more.
+// The digits of exactly `count` integers in the wire format.
 std::vector<std::uint32_t> unpacked(const nb::bytes& integers, std::size_t count, std::size_t digits) {
     const auto* bytes = reinterpret_cast<const std::uint8_t*>(integers.c_str());
     const IntegersEnd found = integers_end(bytes, integers.size(), 0, count);
@@ -131,7 +131,7 @@ std::vector<std::uint32_t> unpacked(const nb::bytes& integers, std::size_t count
     return words;
 }
 
-// The entries as the wire has them.
+// The entries in the wire format.
 nb::bytes packed(const Entries& entries) {
     return packed_integers(entries.state(), static_cast<std::size_t>(entries.digits()));
 }
@@ -142,7 +142,7 @@ void load_packed(Entries& entries, const nb::bytes& integers) {
 
 constexpr std::size_t total_digits = 4;
 
-// The totals of the buckets, if they are kept, as the wire has them.
+// The totals of the buckets, if they are kept, in the wire format.
 nb::bytes packed_totals(const Entries& entries) {
     std::vector<std::uint32_t> words;
     for (const int128 total : entries.totals())
@@ -169,7 +169,7 @@ nb::tuple totals(const Entries& entries) {
     return nb::make_tuple(given(std::move(high)), given(std::move(low)));
 }
 
-// Where `count` integers end that begin at a position, and what is wrong with the first that is not good, or "".
+// Where `count` integers that begin at a position end, and what is wrong with the first invalid one, or "".
 nb::tuple end_of_integers(const nb::bytes& body, std::size_t begin, std::size_t count) {
     const IntegersEnd found =
         integers_end(reinterpret_cast<const std::uint8_t*>(body.c_str()), body.size(), begin, count);

@@ -1,5 +1,5 @@
-// Python's door to the fingerprints: thin methods that check shapes, let go of the interpreter lock and call the loops.
-// Results go into an array the caller made, so that memory has one owner and one policy.
+// Python's view of the fingerprints: thin methods that check shapes, release the interpreter lock and call the loops.
+// Results go into an array made by the caller, so that memory has one owner and one policy.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
@@ -163,8 +163,8 @@ class KeyHasher {
         fingerprint_tuples(*keys_, columns, out.shape(0), out.data());
     }
 
-    // `items` is a list nobody else holds. `canonical(item, i)` gives, for what is not int, str or bytes, an int or a
-    // (domain, bytes) pair, or raises.
+    // Nobody else holds the list `items`. For anything but int, str or bytes, `canonical(item, i)` returns an int or a
+    // (domain, bytes) pair, or raises an error.
     void objects(const nb::list& items, const nb::callable& canonical, const Out& out) const {
         check_rows(items.size(), out);
         std::vector<std::uint8_t> scratch;
@@ -219,7 +219,7 @@ Owned<T> take(nb::handle capsule, const char* name) {
 
 std::shared_ptr<const KeySet> keys_of(const KeyHasher* hasher) { return hasher ? hasher->keys() : nullptr; }
 
-// Producers may run Python of their own, on other threads even: they must find the interpreter lock free.
+// Producers may run Python code of their own, even in other threads, so the interpreter lock must be free.
 ArrowColumn* from_stream(nb::handle stream, const KeyHasher* hasher) {
     auto taken = take<ArrowArrayStream>(stream, "arrow_array_stream");
     nb::gil_scoped_release unlocked;

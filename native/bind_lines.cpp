@@ -1,4 +1,4 @@
-// Python's door to the fields of JSON lines, and to texts of times.
+// Python's view of the fields of JSON lines, and of time texts.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -15,7 +15,7 @@ using namespace stablesketch;
 
 namespace {
 
-// `lines` is UTF-8, and as Python's bytes it has a zero at its end, at which all stops.
+// `lines` is UTF-8. As Python bytes it ends in a zero byte, where all loops stop.
 nb::tuple json_texts(const nb::bytes& lines, std::size_t fields,
                      const std::vector<std::pair<std::size_t, std::vector<std::string>>>& given_ways) {
     if (lines.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()) || given_ways.size() > 64)

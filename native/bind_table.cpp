@@ -52,7 +52,7 @@ nb::tuple deep_octaves_of(const NamedLaw& law) {
     return nb::make_tuple(deep.upper, deep.lower);
 }
 
-// |x| 2^-shift of bits that ask for more, as a kernel has it: for the tests, which cannot wait for such bits.
+// |x| 2^-shift of bits that need more bits, as a kernel computes it: for the tests, which cannot wait for such bits.
 double fine_magnitude(const NamedLaw& law, std::uint64_t bits, std::uint64_t more, std::uint64_t last) {
     const auto table = table_named(law);
     const TableView view = view_of(*table);

@@ -8,11 +8,11 @@ namespace stablesketch {
 
 namespace {
 constexpr std::size_t slice = 1024;  // keys whose bits fit in the first-level cache
-// A digit takes 2^31 additions of 32 bits, a block makes at most some thousand to each: settle long before.
+// A digit has room for 2^31 additions of 32 bits, and a block makes at most a few thousand to each: settle long before.
 constexpr std::uint32_t blocks_between_settling = 4096;
-// Keys that may wait in all, if there are very many buckets.
+// Keys that may wait in total, if there are very many buckets.
 constexpr std::size_t most_keys = std::size_t(1) << 21;
-// Sums up to so many digits, 4 MiB, a worker has for itself; larger ones are shared, which saves memory.
+// A worker has its own sums up to this many digits, 4 MiB; larger ones are shared, which saves memory.
 constexpr std::size_t most_of_its_own = std::size_t(1) << 19;
 constexpr int level_bits = 23;
 static_assert(block_weight_limit == std::int64_t(1) << level_bits);
@@ -56,7 +56,7 @@ BucketStage::BucketStage(const KernelJob& job, const Tier& tier, std::uint32_t b
 
 void BucketStage::add(const std::uint64_t* fingerprints, const std::int64_t* weights, std::size_t n,
                       std::int64_t sign) {
-    constexpr std::size_t ahead = 16;  // keys whose places are asked for before they are needed
+    constexpr std::size_t ahead = 16;  // keys whose places are prefetched
     std::uint32_t bucket[slice];
     for (std::size_t done = 0; done < n; done += slice) {
         const std::size_t few = std::min(n - done, slice);
@@ -74,8 +74,8 @@ void BucketStage::add(const std::uint64_t* fingerprints, const std::int64_t* wei
     }
 }
 
-// A bucket with no room for more keys is next to be added: meanwhile all that this takes is on its way to the cache.
-// If one more of its keys comes first, it is added at once.
+// A full bucket is added next; in the meantime, everything this needs is prefetched. If another of its keys comes
+// first, it is added at once.
 void BucketStage::full(std::uint32_t b) {
     if (b == next_) {
         next_ = buckets_;
@@ -127,7 +127,7 @@ void BucketStage::finish(const std::vector<BucketStage*>& together, std::size_t 
             self.settle_bucket(to);
             total += each->total(b);
         }
-        // Blocks are filled from all workers, since full ones cost less a key.
+        // Blocks are filled from all workers, because full blocks cost less per key.
         std::uint32_t blocks = 0;
         for (const BucketStage* each : together) total += each->fill(block, b, self, to, blocks);
         total += self.run(block.key, block.weight, block.filled, to, blocks);
@@ -185,8 +185,8 @@ int128 BucketStage::run(const std::uint64_t* keys, const std::int64_t* weights, 
     return total;
 }
 
-// Weights of 2^23 and more are cut into pieces of 23 bits (accumulator.hpp). Those above the lowest are summed apart,
-// and the sums are added, shifted.
+// Weights of 2^23 and more are cut into pieces of 23 bits (accumulator.hpp). Pieces above the lowest are summed
+// separately, and the sums are shifted and added.
 void BucketStage::run_heavy(const std::uint64_t* keys, const std::int64_t* weights, std::size_t n, std::int64_t* sums) {
     for (int l = 0; l * level_bits < 64; ++l) {
         KeyBlock pieces;

@@ -1,10 +1,10 @@
-// Buckets: a key adds to the entries of its bucket alone, and the kernel wants many keys of one bucket at a time.
+// Buckets: a key adds only to the entries of its bucket, and the kernel works best with many keys of one bucket.
 //
 // The bucket of a key is floor(word * buckets / 2^64), word the first 64 bits of AES(fingerprint, 0, domain ^
 // bucket_domain). The blocks that entries draw from have other domains (variate.hpp), so the bucket is independent of
 // every X. Entry j of bucket b is entry b * g + j of all; its X is that of entry j of a sketch of g entries.
 //
-// So keys wait, each with those of its bucket, until they fill a block.
+// So the keys of each bucket wait until they fill a block.
 #pragma once
 
 #include <array>
@@ -27,8 +27,8 @@ inline constexpr std::uint32_t bucket_domain = 0x40000000u;
 void buckets_of(const Aes128& key, std::uint32_t domain, Encrypt encrypt, const std::uint64_t* fingerprints,
                 std::size_t n, std::uint32_t buckets, std::uint32_t* out);
 
-// Sums of a long update, of one worker, or where they are large shared by all: each bucket is changed under a lock.
-// Memory is asked for when it is needed.
+// The sums of a long update: of one worker or, if they are large, shared by all. Each bucket is changed under a lock.
+// Memory is allocated when it is needed.
 class BucketSums {
   public:
     BucketSums(std::uint32_t buckets, std::size_t stride) : buckets_(buckets), stride_(stride) {}
@@ -61,15 +61,15 @@ struct KeyBlock {
 // The keys of one worker.
 class BucketStage {
   public:
-    // `job` says all but where the sums are; its pairs are those of one bucket. About `rows` keys are expected, which
-    // only says how many of a bucket may wait. `shared` are the sums of another worker.
+    // `job` has everything except where the sums are; its pairs are those of one bucket. `rows` is roughly the expected
+    // number of keys; it only decides how many keys of a bucket may wait. `shared` are the sums of another worker.
     BucketStage(const KernelJob& job, const Tier& tier, std::uint32_t buckets, std::size_t rows,
                 std::shared_ptr<BucketSums> shared);
 
     // Adds sign * weight for n keys; null `weights` are 1 each.
     void add(const std::uint64_t* fingerprints, const std::int64_t* weights, std::size_t n, std::int64_t sign);
-    // Adds all that these workers of one update hold to the entries of the i-th part of the buckets, and to their
-    // totals if there are any. Different parts may be finished by different threads; then each is emptied.
+    // Adds everything that these workers of one update hold for the i-th part of the buckets to their entries, and to
+    // their totals if there are any, and empties it. Different threads may finish different parts.
     static void finish(const std::vector<BucketStage*>& together, std::size_t i, std::int64_t* entries, int128* totals);
     void clear();
 
@@ -78,7 +78,7 @@ class BucketStage {
   private:
     void full(std::uint32_t bucket);
     void flush(std::uint32_t bucket);
-    // Moves the keys of a bucket into blocks, and to its sums each block that is full. Returns the total of those.
+    // Moves the keys of a bucket into blocks, and adds each full block to its sums. Returns the total of these.
     int128 fill(KeyBlock& block, std::uint32_t bucket, BucketStage& runs, std::int64_t* sums,
                 std::uint32_t& blocks) const;
     int128 run(const std::uint64_t* keys, const std::int64_t* weights, std::size_t n, std::int64_t* sums,

@@ -1,4 +1,4 @@
-// The rows of a table once more, for a tier that takes them as the bits of t say (kernel_avx512.cpp).
+// The rows of a table in another form, for a tier that finds them by the bits of t (kernel_avx512.cpp).
 //
 // Let t lie in [2^e, 2^(e+1)), a bin of it have the width 2^(e-b) and the centre z. The definition (variate.hpp) has
 // s = (t - z) / 2^(e-b). Here the rows take t - z itself, on the lower side z - t: coefficient k is that of the

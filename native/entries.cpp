@@ -38,7 +38,7 @@ void Entries::absorb_locked(const std::vector<std::int64_t>& sums) {
     for (std::size_t i = 0; i < next.size(); ++i) next[i] = sums_[i] + sums[i];
     for (std::size_t at = 0; at < next.size(); at += digits_) {
         settle(&next[at], digits_);
-        // Nobody can count that far; doubling a sketch by merging it with itself some hundred times gets there.
+        // No stream is that long, but merging a sketch with itself about a hundred times gets there.
         const std::int64_t top = next[at + digits_ - 1];
         if (top != static_cast<std::int32_t>(top)) throw std::overflow_error("an entry beyond its width");
         roomy = roomy && top < roomy_top && top > -roomy_top;
@@ -111,8 +111,8 @@ void Entries::split(double* fraction, std::int64_t* exponent) const {
         fraction[j] = 0.0;
         exponent[j] = 0;
         if (digits[top] == 0) continue;
-        // The first 64 bits; where any is set below them the last of these is set, too, so that it rounds as the whole
-        // does.
+        // The first 64 bits. If any bit below them is set, the last of them is set too, so that this rounds like the
+        // whole number.
         const int zeros = std::countl_zero(static_cast<std::uint32_t>(digits[top]));
         const uint128 window = static_cast<uint128>(digit(top) << 32 | digit(top - 1)) << 64 | digit(top - 2) << 32;
         std::uint64_t lead = static_cast<std::uint64_t>(window >> (64 - zeros));

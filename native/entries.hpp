@@ -3,12 +3,12 @@
 // X(key, j) is a pseudorandom function. One AES-128 block
 //     plaintext  = fingerprint (8 bytes) | j / 2 (4 bytes) | domain (4 bytes), little-endian
 //     ciphertext = 64 bits for entry 2 (j/2) | 64 bits for entry 2 (j/2) + 1
-// and, for the one X in 2^15 that asks for more bits (variate.hpp), the block with the highest bit of the domain
-// turned. Of a one-sided law one in 2^10 asks for more, and one in 2^62 for the block with the two highest bits turned,
-// besides. The bits become X by the table of stable_table.hpp, rounded to the nearest multiple of 2^-resolution (ties
+// and, for the one X in 2^15 that needs more bits (variate.hpp), the block with the highest bit of the domain
+// flipped. For a one-sided law, one in 2^10 needs more, and one in 2^62 also needs the block with the two highest bits
+// flipped. The table of stable_table.hpp turns the bits into X, rounded to the nearest multiple of 2^-resolution (ties
 // to even). The rounding moves an entry by at most 2^-(q+1) sum_k f_k <= 2^-(q+1) F_p^{1/p}: the l_1 norm of the totals
-// is at most their l_p norm for p <= 1, so it is small against the scale of the entry whatever the stream. For p > 1 it
-// is not, but the errors have signs of their own and cancel as the terms do: see privacy/norm_precision.py.
+// is at most their l_p norm for p <= 1, so it is small compared with the scale of the entry for any stream. For p > 1
+// it is not, but the errors have random signs and cancel like the terms: see privacy/norm_precision.py.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +25,8 @@ namespace stablesketch {
 
 class Entries {
   public:
-    // With `buckets` (buckets.hpp) above 1 a key adds to size / buckets of the entries, and of the law of entropy the
-    // totals of the buckets are kept, too.
+    // With more than one of `buckets` (buckets.hpp) a key adds to size / buckets of the entries; for the law of entropy
+    // the totals of the buckets are kept too.
     Entries(const EntryLaw& law, std::uint32_t size, std::uint32_t buckets = 1);
     Entries(const Entries& other);
 

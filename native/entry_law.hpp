@@ -22,11 +22,11 @@ struct EntryLaw {
     constexpr bool operator==(const EntryLaw&) const = default;
 };
 
-// Octaves of t below 2^-63 that some tables have besides (stable_table.hpp), on the upper and on the lower side. Once
-// in 2^62 draws one of them is met; what is below them is moved up (docs/math-noisy-estimate.md says what that costs).
-// Each octave of the upper side makes entries wider by 1/p bits, so one-sided tables have few of them there. Symmetric
-// ones of 1 < p < 2 have as many as make an X beyond them too rare to matter; on their lower side X is proportional to
-// t, and there is nothing to gain.
+// Additional octaves of t below 2^-63 in some tables (stable_table.hpp), on the upper and on the lower side. One draw
+// in 2^62 falls into them; a t below them is moved up (docs/math-noisy-estimate.md says what that costs). Each octave
+// of the upper side makes entries wider by 1/p bits, so one-sided tables have few of them there. Symmetric tables with
+// 1 < p < 2 have enough to make an X beyond them too rare to matter; on their lower side X is proportional to t, and
+// there is nothing to gain.
 struct DeepOctaves {
     int upper = 0, lower = 0;
     constexpr int of(std::size_t side) const { return side == 0 ? upper : lower; }

@@ -1,6 +1,6 @@
 // What a key becomes: 64 bits. An integer below 2^63 is its own two's complement; everything else is the SipHash-1-3 of
-// its canonical bytes under a key of its type, so that the text "1", the bytes b"1" and the first day never meet by
-// design. Nothing here knows of Python or of Arrow.
+// its canonical bytes under a key of its type, so that by design the text "1", the bytes b"1" and the first day never
+// collide. Nothing here depends on Python or Arrow.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace stablesketch {
 
-// The order is that of the key material, 16 bytes each; it is part of what a key becomes (docs/keys.md) and stays.
+// The order is that of the key material, 16 bytes each. It decides what a key becomes (docs/keys.md), so it is fixed.
 enum class Domain : std::uint8_t { big, text, bytes, date, naive, instant, uuid, tuple };
 inline constexpr std::size_t domain_count = 8;
 inline constexpr std::size_t material_bytes = 16 * domain_count;

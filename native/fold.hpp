@@ -1,10 +1,10 @@
 // Folding: the sketch is linear, so equal keys are added up before they cost a column of X.
 //
-// A bounded table of cache lines, each holding four keys and their weights, or three where keys are of groups. A key
-// has one line; when its line is full, the lightest of them leaves the table (it goes on, to the kernel, and nothing is
-// lost) and the new key takes its place, so heavy keys stay. A slot of weight 0 is free: it adds nothing, whatever its
-// key. The hash is a multiplication by an odd number, random in each process, so nobody can aim keys at one line; the
-// result does not depend on it.
+// A bounded table of cache lines, each with four keys and their weights, or three if keys belong to groups. A key has
+// one line. If its line is full, the lightest key leaves the table (it goes to the kernel, so nothing is lost) and the
+// new key takes its place, so heavy keys stay. A slot of weight 0 is free: it adds nothing, whatever its key. The hash
+// is a multiplication by an odd number that is random in each process, so nobody can aim keys at one line; the result
+// does not depend on it.
 #pragma once
 
 #include <cstddef>
@@ -153,8 +153,8 @@ class Fold : public FoldOf<FoldLine> {
     }
 };
 
-// Folding is watched a slice of rows at a time. When too few keys of a slice were in the table, the next slices go past
-// it, ever more of them while that stays so.
+// Folding is monitored one slice of rows at a time. If too few keys of a slice were in the table, the next slices
+// bypass it: more and more of them while this remains so.
 class FoldWatch {
   public:
     static constexpr std::size_t slice_rows = 8192;
@@ -162,7 +162,7 @@ class FoldWatch {
     // `warm`: rows before which a table proves nothing; `worthwhile`: the part of the keys that must be in the table.
     FoldWatch(std::size_t warm, double worthwhile) : warm_(warm), worthwhile_(worthwhile) {}
 
-    // Whether the next slice goes past the table. If not, `saw` is told how many of its keys were there.
+    // Whether the next slice bypasses the table. If not, pass the number of its keys that were there to `saw`.
     bool passes() {
         if (left_ == 0) return false;
         --left_;

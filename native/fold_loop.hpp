@@ -76,7 +76,7 @@ std::size_t fold_loop(const TableOf<Line>& table, const std::uint64_t* keys, con
     std::size_t misses = 0;
     Line* lines[2 * ahead];  // of the keys that are next, in turns
     const auto ask = [&](std::size_t start) {
-        // The rows of the next call come from far away, while this one waits for lines of the table.
+        // Prefetches the rows of the next call while this one waits for lines of the table.
         for (std::size_t i = start; i < start + ahead; i += 8) {
             __builtin_prefetch(keys + i + Evicted::capacity, 0, 2);
             if (weights) __builtin_prefetch(weights + i + Evicted::capacity, 0, 2);
@@ -100,7 +100,7 @@ std::size_t fold_loop(const TableOf<Line>& table, const std::uint64_t* keys, con
             }
             std::int64_t& held = line.weight[__builtin_ctz(match)];
             held += weight;
-            // A sum that would be too large leaves as it was before; counts never get there.
+            // If a sum would become too large, the old one leaves the table unchanged; counts never get there.
             if (weighted && static_cast<std::uint64_t>(held) + most > 2 * most) [[unlikely]] {
                 if (held != weight) evict(out, keys[i], held - weight, codes[i], Line::grouped);
                 held = weight;

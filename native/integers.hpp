@@ -36,7 +36,7 @@ inline void append_integer(std::vector<std::uint8_t>& out, const std::uint32_t* 
     const std::uint8_t sign = digits[count - 1] >> 31 ? 0xff : 0x00;
     std::size_t length = 4 * count;
     while (length > 0 && byte(length - 1) == sign) --length;
-    // One byte more if the sign is not seen; -1 has none but that.
+    // One more byte if the sign does not show; for -1 it is the only one.
     if (sign ? length == 0 || !(byte(length - 1) & 0x80) : length > 0 && byte(length - 1) & 0x80) ++length;
     out.push_back(static_cast<std::uint8_t>(length));
     for (std::size_t i = 0; i < length; ++i) out.push_back(i < 4 * count ? byte(i) : sign);

@@ -1,7 +1,7 @@
-// Fields of JSON lines as texts, for lines that are plain: an object with nothing unusual in it. Every other line is
-// left to a whole parser of JSON. Which of the two it is depends on that line alone.
+// Fields of JSON lines as texts, for plain lines: an object with nothing unusual in it. Every other line is left to a
+// full JSON parser. Whether a line is plain depends on that line only.
 //
-// A plain line is valid JSON, and its texts are those that the whole parser would give:
+// A plain line is valid JSON, and its texts are those that the full parser would give:
 // - strings without control characters; names without escapes; a text that is asked for has none either, others have at
 //   most those of one character;
 // - numbers of at most 18 digits without an exponent. One that is asked for has no sign; with a fraction, it is 1 or

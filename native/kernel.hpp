@@ -20,8 +20,8 @@ inline constexpr std::size_t block_keys = 256;
 // Weights below this let a block's products be summed in 64 bits: 256 keys * 2^23 * 2^31 = 2^62.
 inline constexpr std::int64_t block_weight_limit = std::int64_t(1) << 23;
 
-// The table without its owner: what a tier needs of it. (A tier must not share inline functions with the rest of the
-// program: compiled for its own instructions, the linker might give them to everybody.)
+// What a tier needs of a table, without owning it. (A tier must not share inline functions with the rest of the
+// program: the linker might use its copies, compiled for special instructions, everywhere.)
 struct TableView {
     const Row* rows;
     std::size_t rows_per_side;
@@ -61,8 +61,8 @@ struct Tier {
 
 // The tiers this machine can run, best first; "plain" is always the last.
 const std::vector<Tier>& tiers();
-// sums += weight * X for one entry whose bits ask for `more` (variate.hpp). The fingerprint is there for the one in
-// 2^62 that asks for still more.
+// sums += weight * X for one entry that needs `more` bits (variate.hpp). The fingerprint is for the one in 2^62 that
+// needs still more.
 void add_fine_variate(const KernelJob&, std::uint64_t fingerprint, std::uint32_t entry, std::uint64_t bits,
                       std::uint64_t more, std::int64_t weight);
 void add_block_plain(const KernelJob&, const std::uint64_t*, const std::int64_t*, std::size_t);

@@ -1,4 +1,4 @@
-// The rows of a one-sided table as the vector tiers take them: where t is too coarse, a number beyond all windows.
+// The rows of a one-sided table for the vector tiers: where t is too coarse, they hold a number beyond all windows.
 //
 // A small t asks for more bits (variate.hpp). On the upper side X is then large, and the vector tiers find it among the
 // X that they add one by one. On the lower side X would be small; the mark makes it large for them, too, so that they

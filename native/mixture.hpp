@@ -59,8 +59,8 @@ struct Mixture {
     }
 };
 
-// Between which two of the rising places the sum passes a target: the last place at which it is no more, found by
-// halving. (low, below(low), below(low + 1)); low is 0 where all are above, and the last but one where none is.
+// The two increasing places between which the sum passes a target: the last place at which it is not above it, found by
+// bisection. (low, below(low), below(low + 1)); low is 0 if all are above, and the last but one if none is.
 struct Passed {
     std::size_t low;
     double at_low, at_next;

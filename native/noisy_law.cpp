@@ -4,8 +4,8 @@
 #include <bit>
 #include <cstdint>
 
-// One copy for each kind of vectors, chosen when the module is loaded. No sum depends on their length, and no multiply
-// and add is one rounding: all give the same bits.
+// One copy for each kind of vector, chosen when the module is loaded. No sum depends on their length, and multiply and
+// add are never fused into one rounding, so all give the same bits.
 #if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
 #define STABLESKETCH_EVERY_VECTOR __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
@@ -16,7 +16,7 @@ namespace stablesketch {
 
 namespace {
 
-// Pieces that are narrower than this in units of the noise are taken at their middle, which is then exact to 1e-10.
+// Pieces narrower than this, in units of the noise, are evaluated at their middle, which is then exact to 1e-10.
 constexpr double narrow = 1e-4;
 // Pieces that are computed together, and sums that are added up side by side.
 constexpr std::size_t together = 64, sums = 8;

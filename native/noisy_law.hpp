@@ -1,6 +1,6 @@
 // P(F x + b L <= T) for x of a given law and L a Laplace variable of scale 1, and the F at which it is a target.
 //
-// The formulas, and why they are so: sketch/estimators/noisy_interval.py.
+// The formulas and their derivation: sketch/estimators/noisy_interval.py.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,7 @@ struct NoisyLaw {
             middle = low + apart * (halves ? 0.5 : std::min(std::max(share, 0.001), 0.999));
             const double value = logit(below(middle)) - level;
             if (std::fabs(value) < close || apart < close * high) break;
-            // An end that stays where it is a second time is taken to be nearer.
+            // An end that stays twice is treated as nearer.
             const int moved = value > 0.0 ? 1 : -1;
             const double stays = side == moved ? 0.5 : 1.0;
             (moved > 0 ? low : high) = middle;

@@ -6,7 +6,7 @@
 //
 // A register is 32 bits: the largest value u in the upper 8, 0 if it has no key; and bit 24 - i of the lower 24 says
 // whether the value u - i was drawn. It is a function of the set of its keys: order and repetition leave no trace, and
-// two registers become that of the union.
+// two registers can be merged into that of the union.
 #pragma once
 
 #include <cstddef>

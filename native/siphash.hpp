@@ -1,4 +1,4 @@
-// SipHash (Aumasson and Bernstein, 2012): a keyed hash that stays unpredictable to whoever does not hold the key.
+// SipHash (Aumasson and Bernstein, 2012): a keyed hash that nobody without the key can predict.
 // The number of rounds is a parameter: the published test vectors are for 2-4, the library uses 1-3.
 #pragma once
 
@@ -14,7 +14,7 @@ struct SipKey {
     std::uint64_t k1;
 };
 
-// A load that asks nothing of the alignment: Arrow only recommends aligned buffers, it does not promise them.
+// A load that works at any alignment: Arrow recommends aligned buffers but does not guarantee them.
 template <class T>
 inline T load(const void* from) noexcept {
     T value;

@@ -29,8 +29,8 @@ std::shared_ptr<const StableTable> built(const EntryLaw& law) {
     return table;
 }
 
-// The tables used last, latest first. A stored sketch may have any p, so an unbounded cache would let whoever writes
-// blobs of 45 bytes take a megabyte of memory with each.
+// The tables used last, latest first. A stored sketch may have any p. With an unbounded cache, anyone who writes blobs
+// of 45 bytes could use up a megabyte of memory with each.
 std::mutex mutex;
 std::list<std::shared_ptr<const StableTable>> known;
 
@@ -44,7 +44,7 @@ std::shared_ptr<const StableTable> stable_table(const EntryLaw& law) {
         return known.front();
     }
     known.push_front(built(law));
-    if (known.size() > most_tables) known.pop_back();  // whoever still uses it holds it
+    if (known.size() > most_tables) known.pop_back();  // its users still hold it
     return known.front();
 }
 

@@ -45,9 +45,9 @@ TableShape table_shape(const EntryLaw& law);
 void fill_table_plain(const EntryLaw& law, const TableShape& shape, Row* rows, Row* deep);
 void fill_table_fma(const EntryLaw& law, const TableShape& shape, Row* rows, Row* deep);
 
-// The table of a law, its p in [0.05, 2] or, one-sided, in [0.05, 0.999], built on first use and shared by all who ask
-// for the same law. Thread-safe. The `most_tables` used last are kept, of at most 3.3 MiB each; a table that was let go
-// is built again, with the same bits. What is in use is held by who uses it.
+// The table of a law, with p in [0.05, 2] or, one-sided, in [0.05, 0.999]: built on first use and shared by all users
+// of the same law. Thread-safe. The last `most_tables` are kept, of at most 3.3 MiB each; a dropped table is built
+// again, with the same bits. Users hold the tables that they use.
 inline constexpr std::size_t most_tables = 32;
 std::shared_ptr<const StableTable> stable_table(const EntryLaw& law);
 std::size_t tables_held();

@@ -6,7 +6,7 @@ namespace stablesketch {
 
 namespace {
 constexpr std::int64_t largest_total = std::int64_t(1) << 53;
-// A key that goes on costs some hundred entries, and looking for it here as much as a few: so even few hits pay.
+// A key that leaves the table costs a hundred entries or so, and a lookup here costs a few: even few hits pay.
 constexpr double worthwhile = 0.02;
 }  // namespace
 

@@ -1,8 +1,8 @@
 // Folding across updates: a long stream comes in batches, and equal keys are added up over all of them.
 //
-// As within one update (fold.hpp), with a larger table that lives as long as the stream. What leaves it waits here
-// until it is taken. Keys may be of groups; then a group is an integer code, and equal keys of different groups stay
-// apart.
+// Like the fold within one update (fold.hpp), with a larger table that lives as long as the stream. Keys that leave it
+// wait here until they are taken. Keys may belong to groups; a group is then an integer code, and equal keys of
+// different groups stay separate.
 #pragma once
 
 #include <cstddef>
@@ -31,9 +31,9 @@ class StreamFold {
     void add(const std::uint64_t* keys, const std::int64_t* weights, const std::int32_t* codes, std::size_t n);
 
     std::size_t waiting() const { return out_.key.size(); }
-    // Lets go of what is in the next lines, some `room` keys; whether there may be more. The stream is at its end.
+    // Releases the keys of the next lines, about `room` of them; returns whether there may be more. Ends the stream.
     bool drain(std::size_t room);
-    // What is waiting; it is then here no more.
+    // Takes the waiting keys.
     Folded take();
 
   private:

@@ -1,5 +1,4 @@
-// The whole second of a text of time, if it is written as most are; every other text is left to a whole parser of
-// times.
+// The whole second of a time text in a common form; any other text is left to a full parser of times.
 #pragma once
 
 #include <cstdint>

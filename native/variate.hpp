@@ -4,11 +4,11 @@
 // 64 bits are the sign (bit 63), the side (bit 62) and m (62 bits). t = 2m + 1 as a double, in units of 2^-63, is
 // uniform in (0, 1]. On the upper side a small t is a large X, and what matters is its relative precision: the largest
 // of n keys has t near 1/n. So where m < 2^48 another 64 bits continue m, and t has a full mantissa however small it
-// is. (On the lower side X is proportional to t and what matters is its absolute precision, which 62 bits give.) Of the
-// positive stable law both tails matter relatively, to the last bit (docs/math-noisy-estimate.md): there an m < 2^52 is
-// continued on both sides, so that t always is a uniform number rounded to 53 bits. Where m = 0 and the table has deep
-// octaves (stable_table.hpp: that law, and symmetric ones of 1 < p < 2) all bits of t come from those that follow, a
-// last 64 included, and t goes on down into them.
+// is. (On the lower side X is proportional to t, and its absolute precision matters, which 62 bits give.) For the
+// positive stable law the relative precision of both tails matters to the last bit (docs/math-noisy-estimate.md): an
+// m < 2^52 is continued on both sides, so that t is always a uniform number rounded to 53 bits. If m = 0 and the table
+// has deep octaves (stable_table.hpp: that law, and symmetric ones of 1 < p < 2), all bits of t come from those that
+// follow, including a last 64, and t continues down into them.
 #pragma once
 
 #include <bit>
@@ -46,8 +46,8 @@ static inline std::uint64_t fine_uniform_of(std::uint64_t bits, std::uint64_t mo
     return std::bit_cast<std::uint64_t>(mantissa) - (std::uint64_t(62 - length) << 52);
 }
 
-// The bits of t for m = 0 where there are so many deep octaves: t is that of the 128 bits that follow m, from 2 down to
-// 2^-octaves. All that is below goes to the lowest octave: it is moved up by 2^-octaves.
+// The bits of t for m = 0 with this many deep octaves: t comes from the 128 bits that follow m, from 2 down to
+// 2^-octaves. A smaller t goes to the lowest octave: it is moved up by 2^-octaves.
 static inline std::uint64_t deep_uniform_of(std::uint64_t more, std::uint64_t last, int octaves) {
     const int zeros = std::countl_zero(more), down = zeros < octaves ? zeros : octaves;
     const std::uint64_t first = down == 0 ? more : more << down | last >> (64 - down);
@@ -72,12 +72,12 @@ static inline double magnitude_of(const TableView& table, std::size_t side, std:
     return value_of(table.rows[side * table.rows_per_side + row], b, t);
 }
 
-// Whether 64 bits more are not enough: m = 0, and there are deep octaves.
+// Whether 64 more bits are not enough: m = 0, and there are deep octaves.
 static inline bool asks_for_last(const TableView& table, std::uint64_t bits) {
     return (bits & 0x3fffffffffffffffULL) == 0 && table.deep != nullptr;
 }
 
-// magnitude_of where m < 2^52: with 64 more bits, and the last 64 if they are asked for.
+// magnitude_of for m < 2^52: with 64 more bits, and the last 64 if they are needed.
 static inline double fine_magnitude_of(const TableView& table, std::uint64_t bits, std::uint64_t more,
                                        std::uint64_t last) {
     const std::size_t side = (bits >> 62) & 1;

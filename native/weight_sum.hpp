@@ -10,7 +10,7 @@ namespace stablesketch {
 struct WeightSum {
     std::int64_t high, low;  // the sum is high * 2^32 + low, which cannot overflow
     bool inside;             // whether all are in 1..highest
-    bool ones;               // whether all are 1, as in a column of counts: then nobody need look at them again
+    bool ones;               // whether all are 1, as in a column of counts: then they need not be read again
 };
 
 using SumWeights = WeightSum (*)(const std::int64_t* weights, std::size_t n, std::int64_t highest);
@@ -21,7 +21,7 @@ WeightSum sum_weights_avx2(const std::int64_t*, std::size_t, std::int64_t);
 
 namespace {
 
-// Without comparisons or arithmetic shifts, which the least processors lack for vectors of 64-bit integers.
+// Without comparisons or arithmetic shifts, which the simplest processors lack for vectors of 64-bit integers.
 [[maybe_unused]] inline WeightSum weight_sum(const std::int64_t* weights, std::size_t n, std::int64_t highest) {
     std::uint64_t upper = 0, lower = 0, signs = 0, differ = 0;
     for (std::size_t i = 0; i < n; ++i) {

@@ -1,5 +1,5 @@
-// Memory that comes as zeros, from the shelf or fresh: what is never touched takes none. From 2 MiB on it is in large
-// pages, where the system has them: it is met at random, and would wait for the page table nearly every time.
+// Memory that starts as zeros, from the shelf or fresh: what is never touched uses none. From 2 MiB on it uses large
+// pages, if the system has them: access is random, and with small pages nearly every one would wait for the page table.
 #pragma once
 
 #include <cstddef>
