@@ -1,8 +1,8 @@
-"""Columns: how keys and values come in, whatever holds them, as 64-bit fingerprints and integer weights.
+"""Columns: keys and values from any container, as 64-bit fingerprints and integer weights.
 
-The story in the order data flows: `sources` recognises what holds the data, `canonical` says what a single Python
-object is, `keys` (with `numpy_keys`) turns a column into fingerprints, `values` turns one into weights, and `refusals`
-words every way in which that fails.
+In the order in which data flow: `sources` recognises the container, `canonical` gives the form of a single Python
+object, `keys` (with `numpy_keys`) turns a column into fingerprints, `values` turns one into weights, and `refusals` has
+the wording of every error.
 """
 
 from .keys import Fingerprinter, KeyColumn

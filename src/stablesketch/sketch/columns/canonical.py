@@ -1,4 +1,4 @@
-"""The canonical form of one Python object that is a key but neither int, str nor bytes; the native loop asks for it.
+"""The canonical form, for the native loop, of a Python object that is a key but not an int, str or bytes.
 
 The same day, instant or UUID has the same form whether it is an object of Python, numpy or pandas, or in a column.
 """
@@ -26,7 +26,7 @@ CanonicalForm = int | tuple[int, bytes]
 
 
 class Domain(IntEnum):
-    """The types that are hashed, each under 16 bytes of key material of its own, in this order."""
+    """The types that are hashed, each under its own 16 bytes of key material, in this order."""
 
     BIG = 0
     TEXT = 1
@@ -46,7 +46,7 @@ _ONE_MICROSECOND = datetime.timedelta(microseconds=1)
 
 
 def canonical_form(argument: str, first_row: int) -> Callable[[object, int], CanonicalForm]:
-    """A function of (item, i) for the native loop, whose errors name the argument and the row, `first_row + i` counted
+    """A function of (item, i) for the native loop. Its errors name the argument and the row, `first_row + i`, counted
     from 1."""
 
     def canonical(item: object, i: int) -> CanonicalForm:

@@ -35,7 +35,7 @@ class KeyColumn:
         """The fingerprints of rows `start` to `stop`. The array may be a read-only view of the caller's own data.
 
         Raises:
-            ArgumentError: a row is null or is not a key; the message names the row within the whole column.
+            ArgumentError: a row is null or cannot be a key; the message names the row within the whole column.
         """
         if not 0 <= start <= stop <= self._length:
             raise outside(start, stop, self._length)
@@ -56,7 +56,7 @@ class Fingerprinter:
 
     @classmethod
     def of(cls, secret: Secret) -> Fingerprinter:
-        """The fingerprints that everything under this secret works with."""
+        """The fingerprinter for everything under this secret."""
         return cls(b"".join(secret.derive(f"fingerprint/{domain.name}", 16) for domain in Domain))
 
     def __reduce__(self) -> Never:
@@ -65,10 +65,10 @@ class Fingerprinter:
         )
 
     def column(self, keys: object, argument: str = "keys") -> KeyColumn:
-        """The column that `keys` holds; a tuple is a composite key, one column each.
+        """The column in `keys`; a tuple holds the columns of a composite key.
 
-        Everything that can be known without looking at the rows is checked here: the kind of container, the type of
-        the data, the lengths of the columns of a composite key.
+        This checks everything that does not require reading the rows: the kind of container, the type of the data, and
+        the lengths of the columns of a composite key.
 
         Raises:
             ArgumentTypeError: not a column, or a column of a type that cannot be a key.
@@ -128,7 +128,7 @@ def _of_list(hasher: KeyHasher, items: list[object], argument: str) -> ReadSlice
     length = len(items)
 
     def read(start: int, stop: int) -> NDArray[np.uint64]:
-        some = items[start:stop]  # a list of our own, which nobody can change during the loop
+        some = items[start:stop]  # our own copy, which nobody can change during the loop
         if len(some) != stop - start:
             raise cut_short(argument, length, len(items))
         out = np.empty(stop - start, np.uint64)

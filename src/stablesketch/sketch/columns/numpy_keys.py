@@ -1,4 +1,4 @@
-"""Keys in numpy arrays: for each dtype that is a key, the function that turns a slice into fingerprints."""
+"""Keys in numpy arrays: for each dtype that can be a key, the function that turns a slice into fingerprints."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def reader(hasher: KeyHasher, dtype: np.dtype[Any], argument: str) -> ReadRows:
 
 
 def _dense(rows: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """The rows as a read-only contiguous aligned array of the machine's own byte order; no copy if they are that."""
+    """The rows as a read-only, contiguous, aligned array in the machine's byte order; copied only if necessary."""
     dense = np.require(rows, dtype, ["C", "A"]).view()
     dense.flags.writeable = False
     return dense

@@ -1,7 +1,7 @@
-"""Data that cannot be keys, why, and what to do instead: one wording for each kind of data, however it comes in.
+"""Data that cannot be keys, why, and what to do instead: one wording for each kind of data, whatever its container.
 
-Errors name the row and the type, and never show the value: it is data, and messages are logged. Rows are
-numbers of Python here, from 0, and are shown as people count them, from 1.
+Errors name the row and the type, and never show the value: it is data, and messages are logged. Rows are counted from 0
+here, and shown as people count them, from 1.
 """
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ _PYTHON_TYPES: tuple[tuple[type | tuple[type, ...], NotAKey], ...] = (
 
 
 def is_missing(item: object) -> bool:
-    """Whether an object means "no value": None, NaT of numpy or pandas, or pandas.NA (known by its class's name,
-    because pandas may not be there to ask)."""
+    """Whether an object means "no value": None, NaT of numpy or pandas, or pandas.NA (recognised by the name of its
+    class, because pandas may not be imported)."""
     if item is None or type(item).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(item, np.datetime64 | np.timedelta64) and bool(np.isnat(item))
@@ -101,7 +101,7 @@ def cut_short(argument: str, length: int, now: int) -> ArgumentError:
 
 
 def refused_item(argument: str, item: object, row: int) -> ArgumentError:
-    """The error for one Python object that is not a key."""
+    """The error for one Python object that cannot be a key."""
     if is_missing(item):
         return null_row(argument, row, item)
     if isinstance(item, float | np.floating) and item != item:
@@ -112,7 +112,7 @@ def refused_item(argument: str, item: object, row: int) -> ArgumentError:
 
 
 def refused_dtype(argument: str, dtype: np.dtype[Any]) -> ArgumentTypeError:
-    """The error for a numpy array whose dtype is not one of keys."""
+    """The error for a numpy array whose dtype cannot be a key."""
     kind = _DTYPE_KINDS.get(dtype.kind, OTHERS)
     if dtype.kind == "M":
         unit, count = np.datetime_data(dtype)
@@ -132,7 +132,7 @@ def arrow_name(format: str, extension: str, dictionary: bool) -> Shown:
 
 
 def refused_arrow(argument: str, format: str, extension: str, dictionary: bool) -> ArgumentTypeError:
-    """The error for an Arrow column whose type is not one of keys."""
+    """The error for an Arrow column whose type cannot be a key."""
     kind = next((kind for prefix, kind in _ARROW_PREFIXES if format.startswith(prefix)), OTHERS)
     if extension == "pandas.interval":
         kind = INTERVALS
@@ -144,13 +144,13 @@ def refused_arrow(argument: str, format: str, extension: str, dictionary: bool) 
 
 
 def refused_row(argument: str, row: int, reason: str) -> ArgumentError:
-    """The error for a row that the native loops would not read."""
+    """The error for a row that the native loops refuse."""
     if reason == "null":
         return null_row(argument, row)
     row += 1  # as people count
     where = HIDDEN
     if reason == "part of a day":
-        must = f"must be whole days where they are date64 (row {row} is not)"
+        must = f"must be whole days in a date64 column (row {row} is not)"
         return ArgumentError(argument, where, must, "Cast the column to a timestamp, or truncate it to days first")
     if reason == "not unicode":
         must = f"must be text that UTF-8 can encode (row {row} has a lone surrogate)"

@@ -1,7 +1,7 @@
 """Recognises the container of a column: a list, a numpy array, or anything with the Arrow or numpy interface.
 
-No data frame library is imported here. pandas and polars are looked up among the modules the caller has loaded, and
-only where their own export would lose something: the types in a mixed category, or the objects of an object column.
+This never imports a data frame library. It looks up pandas and polars among the modules that the caller has loaded, and
+only if their own export would lose something: the types in a mixed category, or the objects of an object column.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class ArrowSource:
     array: tuple[object, object] | None
 
     def open(self, hasher: KeyHasher | None, argument: str, described: Shown) -> ArrowColumn:
-        """The column; a type that is refused raises the native FormatError, which each caller words for itself."""
+        """The column. A refused type raises the native FormatError; each caller turns it into its own message."""
         try:
             if self.stream is not None:
                 return ArrowColumn.from_stream(self.stream, hasher)
@@ -66,7 +66,7 @@ ColumnSource = list[object] | range | NDArray[Any] | Categories | ArrowSource
 
 
 def is_single(column: object) -> bool:
-    """Whether this is a single value in place of a column of values."""
+    """Whether this is a single value instead of a column of values."""
     return column is None or isinstance(column, _SINGLE_TYPES)
 
 
@@ -83,7 +83,7 @@ def recognise(column: object, argument: str) -> ColumnSource:
         raise ArgumentTypeError(
             argument, type(column), "must be a column, not a single value", "Wrap it in a list: [...]"
         )
-    if isinstance(column, type):  # a class has the methods of its instances, and would pass for one below
+    if isinstance(column, type):  # a class has the methods of its instances, and would be mistaken for one below
         raise _not_a_column(column, argument)
     if isinstance(column, np.ma.MaskedArray):
         return _unmasked(column, argument)
@@ -143,13 +143,13 @@ def _from_pandas(column: Any, argument: str) -> ColumnSource:
     # Only a Series speaks Arrow; it can hold the data of an Index or an array as it is.
     series = column if isinstance(column, pandas.Series) else pandas.Series(column, copy=False)
     if isinstance(series.dtype, pandas.CategoricalDtype):
-        # Not through Arrow, which would make bytes of a text among bytes, and timestamps of a date among timestamps.
+        # Not through Arrow, which would turn text among bytes into bytes, and a date among timestamps into a timestamp.
         return Categories(np.asarray(series.cat.codes), series.cat.categories)
     try:
         return ArrowSource(series.__arrow_c_stream__(), None)
     except Exception:
-        # pandas needs pyarrow for its Arrow interface, and pyarrow does not know every extension of pandas: the
-        # elements themselves then say what they are, one by one.
+        # pandas needs pyarrow for its Arrow interface, and pyarrow does not know every extension of pandas. The
+        # elements are then examined one by one.
         return _flat(np.asarray(series, dtype=object), argument)
 
 
@@ -174,7 +174,7 @@ def _from_arrow(column: Any, argument: str) -> ArrowSource:
 
 
 def _unreadable(argument: str, shown: Shown, error: Exception) -> ArgumentTypeError:
-    """The text of an error that is not our own could show data."""
+    """Shows only the type of a foreign error, because its text could contain data."""
     must = f"cannot be read ({error if isinstance(error, ArrowError) else type(error).__name__})"
     return ArgumentTypeError(argument, shown, must, "Pass a list, a numpy array or an Arrow array of the same data")
 

@@ -15,7 +15,7 @@ from .refusals import NULL_WAY_OUT, arrow_name, cut_short, is_missing, null_row,
 from .sources import ArrowSource, Categories, described, recognise
 
 MAX_WEIGHT = 2**53
-"""The largest value of one row: up to here every integer is also a double, in whatever program the data came from."""
+"""The largest value of one row: up to here every integer is exact as a double, whichever program wrote the data."""
 
 _SHARED_ROWS = 1 << 20
 
@@ -44,8 +44,8 @@ class ValueColumn(ABC):
         return rows
 
     def unchecked(self, start: int, stop: int) -> NDArray[np.int64]:
-        """As `weights`, for callers that compare each with 1 and `highest` themselves, and raise `refused` for the
-        first.
+        """Like `weights`, for callers that compare each weight with 1 and `highest` themselves, and raise `refused` for
+        the first one outside.
         """
         if not 0 <= start <= stop <= self._length:
             raise outside(start, stop, self._length)
@@ -59,17 +59,17 @@ class ValueColumn(ABC):
 
     @abstractmethod
     def _read(self, start: int, stop: int) -> NDArray[np.int64]:
-        """Integers of these rows, those that 64 bits cannot hold refused."""
+        """The integers of these rows; refuses those that 64 bits cannot hold."""
 
 
 def value_column(values: object, length: int, argument: str = "values", *, highest: int = MAX_WEIGHT) -> ValueColumn:
     """The weights of `length` keys: a column of integers, one integer for all of them, or None for 1 each.
 
-    A value above `highest`, the max_value that somebody promised, is refused like one above 2^53.
+    A value above `highest`, the promised max_value, is refused like one above 2^53.
 
     Raises:
-        ArgumentTypeError: not a column of integers; floats are refused even if whole, for nothing is rounded silently.
-        ArgumentError: another number of values than of keys, or a single value outside 1..2^53.
+        ArgumentTypeError: not a column of integers. Floats are refused even if whole: nothing is rounded silently.
+        ArgumentError: the number of values differs from the number of keys, or a single value is outside 1..2^53.
     """
     if values is None:
         return _SameWeight(1, length, argument, highest)
@@ -195,7 +195,7 @@ def _check_one(value: int, argument: str, where: str) -> None:
 
 def _out_of_range(value: int, argument: str, where: str) -> ArgumentError:
     if value < 0:
-        must, way_out = "must be positive", "Use delete to take pairs back"
+        must, way_out = "must be positive", "Use delete to remove pairs"
     elif value == 0:
         must, way_out = "must be positive", "Leave out rows of value 0: keys[values > 0] and values[values > 0]"
     else:
@@ -226,7 +226,7 @@ def _refused_item(argument: str, item: object, where: str) -> ArgumentError:
 
 
 def _refused_floats(argument: str, data: NDArray[np.floating[Any]]) -> ArgumentError:
-    """An array of floats is refused whatever it holds; the first row that no cast could save is named."""
+    """Refuses any array of floats, and names the first row that no cast can save."""
     with np.errstate(invalid="ignore"):
         unfit = ~np.isfinite(data) | (data != np.floor(data))
     if unfit.any():

@@ -6,10 +6,10 @@ change when the entries are scaled: it depends on the configuration alone, and g
 
     E[T/F] = E[ (T/P) · E[P/F | configuration] ] = E[T/P],
 
-and the right side, unlike the left, is the mean of a quantity with light tails and a small spread. What noise the
-simulation leaves is reduced once more by the two estimators G whose mean is known in closed form, the geometric mean
-and the median: E[G/P] = 1, so the part of T/P that goes along with G/P is corrected by how far the simulated mean of
-G/P is from 1. The seed is fixed: the factor is a constant of the library, the same for everyone.
+and the right side, unlike the left, is the mean of a quantity with light tails and a small spread. The noise of the
+simulation is reduced further by the two estimators G whose mean is known in closed form, the geometric mean and the
+median: E[G/P] = 1, so the part of T/P that is correlated with G/P is corrected by the distance of the simulated mean of
+G/P from 1. The seed is fixed: the factor is a constant of the library, the same for everyone.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ RawEstimator = Callable[[Array, Array, float], Array]
 _SEED = 20_240_501
 _ENTRIES = 400_000
 _LEAST_SKETCHES, _MOST_SKETCHES = 1_000, 20_000
-# Beyond this size ln E[T/F] is taken to fall like 1/size, as it does to first order for every estimator here.
+# Above this size ln E[T/F] is assumed to fall like 1/size, as it does to first order for every estimator here.
 _LARGEST_SIZE = 400
 
 
@@ -47,7 +47,7 @@ def log_mean_ratio(raw: RawEstimator, p: float, size: int) -> float:
 
 @lru_cache(maxsize=2)
 def _simulated(p: float, size: int) -> tuple[Array, Array, Array, Array]:
-    """Sketches with F = 1, the logarithms of their Pitman estimates P, and both G/P; one simulation serves all."""
+    """Sketches with F = 1, the logarithms of their Pitman estimates P, and both G/P: one simulation for all."""
     sketches = int(np.clip(_ENTRIES // size, _LEAST_SKETCHES, _MOST_SKETCHES))
     log_magnitudes, signs = StableLaw(p).sample_logs((sketches, size), np.random.default_rng([_SEED, size]))
     log_pitman, log_geometric, log_median = (

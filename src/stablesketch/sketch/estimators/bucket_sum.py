@@ -6,8 +6,8 @@ E F_hat_b² = (1 + v_g) F_b²,
 
     Var T  is estimated, without bias, by  v_g/(1 + v_g) Σ F_hat_b².
 
-Over the hash E Σ F_b² = F_p² (1/B + S (1 - 1/B)), S = Σ f^{2p}/F_p². Where one key holds most of F_p the law of T is
-that of one ξ, which is not normal, and the limits are rough. Of two entries ξ has no variance, and there are no limits.
+Over the hash E Σ F_b² = F_p² (1/B + S (1 - 1/B)), S = Σ f^{2p}/F_p². If one key holds most of F_p, the law of T is that
+of one ξ, which is not normal, and the limits are rough. For two entries ξ has no variance, and there are no limits.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ METHOD = "power"
 
 
 def deviation(bucket_estimates: Array, entries: int, p: float) -> float:
-    """The standard deviation of the sum of these estimates of buckets of this size, estimated from themselves."""
+    """The standard deviation of the sum of these bucket estimates, estimated from the estimates themselves."""
     v = power_sum(p, entries).relative_variance
     if not math.isfinite(v):
         return math.inf if bucket_estimates.any() else 0.0

@@ -1,4 +1,4 @@
-"""Estimators whose bias has no closed form: each is divided by its mean at F = 1, which bias.py finds."""
+"""Estimators whose bias has no closed form: each is divided by its mean at F = 1, which bias.py computes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .bias import RawEstimator, log_mean_ratio
 from .location import maximum
 from .moments import best_power, geometric_mean, log_power_mean
 
-# Closer to 0 than this the power mean and its limit, the geometric mean, are equally good to four digits.
+# Closer to 0 than this, the power mean and its limit, the geometric mean, agree to four digits.
 _NEAR_ZERO = 0.01
 _LEAST_SIZE = 4
 
@@ -21,7 +21,7 @@ def _corrected(raw: RawEstimator, log_magnitudes: Array, signs: Array, p: float)
 
 
 def fractional_power(log_magnitudes: Array, signs: Array, p: float) -> Array:
-    """(mean|a|^{λp} / E|X|^{λp})^{1/λ}, λ = `best_power(p)` serving best: close to the bound for small p, the
+    """(mean|a|^{λp} / E|X|^{λp})^{1/λ} with the best λ = `best_power(p)`: close to the bound for small p, and the
     geometric mean at p = 1."""
     if abs(best_power(p)) < _NEAR_ZERO:
         return geometric_mean(log_magnitudes, signs, p)
@@ -33,7 +33,7 @@ def _raw_fractional_power(log_magnitudes: Array, signs: Array, p: float) -> Arra
 
 
 def harmonic_mean(log_magnitudes: Array, signs: Array, p: float) -> Array:
-    """E|X|^{-p} / mean|a|^{-p}: nearly the best for very small p, useless from p = 1/2.
+    """E|X|^{-p} / mean|a|^{-p}: nearly optimal for very small p, useless from p = 1/2 on.
 
     For large r its mean is 1 + V/r, V = E|X|^{-2p}/(E|X|^{-p})² - 1, but V grows without bound towards p = 1/2 and the
     expansion with it.
@@ -44,7 +44,7 @@ def harmonic_mean(log_magnitudes: Array, signs: Array, p: float) -> Array:
             p,
             "must be below 1/2 for the harmonic mean",
             'Use method="pitman" or another estimator',
-            because="beyond that E|X|^(-2p) does not exist and the error is unbounded",
+            because="above that E|X|^(-2p) does not exist and the error is unbounded",
         )
     return _corrected(_raw_harmonic_mean, log_magnitudes, signs, p)
 
@@ -54,7 +54,7 @@ def _raw_harmonic_mean(log_magnitudes: Array, signs: Array, p: float) -> Array:
 
 
 def maximum_likelihood(log_magnitudes: Array, signs: Array, p: float) -> Array:
-    """e^{pμ}, μ the location of greatest likelihood: for all but the smallest sketches as good as the Pitman one."""
+    """e^{pμ}, where μ is the location of greatest likelihood: as good as the Pitman one, except for tiny sketches."""
     return _corrected(_raw_maximum_likelihood, log_magnitudes, signs, p)
 
 
@@ -63,7 +63,8 @@ def _raw_maximum_likelihood(log_magnitudes: Array, signs: Array, p: float) -> Ar
 
 
 def inter_quantile(log_magnitudes: Array, signs: Array, p: float) -> Array:
-    """((upper quartile - lower quartile)/(2 x))^p of the signed entries, x the quartile of X: the textbook one."""
+    """((upper quartile - lower quartile)/(2 x))^p of the signed entries, where x is the quartile of X: the textbook
+    estimator."""
     if log_magnitudes.shape[1] < _LEAST_SIZE:
         raise ArgumentError(
             "size",
@@ -87,11 +88,11 @@ def _raw_inter_quantile(log_magnitudes: Array, signs: Array, p: float) -> Array:
     log_low, sign_low = (np.take_along_axis(values, low, axis=1)[:, 0] for values in (log_magnitudes, signs))
     log_high, sign_high = (np.take_along_axis(values, high, axis=1)[:, 0] for values in (log_magnitudes, signs))
     top = np.maximum(log_low, log_high)
-    # Of two equal entries the difference is 0 and its logarithm -∞; that is the answer, not an accident.
+    # For two equal entries the difference is 0 and its logarithm -∞; that is the intended answer.
     with np.errstate(divide="ignore"):
         distance = np.log(sign_high * np.exp(log_high - top) - sign_low * np.exp(log_low - top))
-    # The level is a quarter to within rounding; with the law's own quantile at that level taken out, what bias remains
-    # falls smoothly like 1/size, which bias.py relies on. P(X > x) = level is P(|X| > x) = 2 level.
+    # The level is a quarter, up to rounding. Relative to the law's own quantile at that level, the remaining bias falls
+    # smoothly like 1/size, which bias.py relies on. P(X > x) = level is P(|X| > x) = 2 level.
     log_half_distance = StableLaw(p).log_abs_quantile(upper=2.0 * order / (size + 1))
     estimate: Array = p * (top + distance - np.log(2.0) - log_half_distance)
     return estimate

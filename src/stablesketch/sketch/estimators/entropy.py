@@ -9,10 +9,10 @@ that
 - Var Ĥ is the mean variance of the posterior;
 - Ĥ - H is a pivot, and pivot.py gives its tails.
 
-As H falls the posterior falls like |H|^{-2r}, so its mean exists from r = 2 on; as H rises it falls doubly
-exponentially. h is not log-concave, so that the posterior can have several peaks: it is not climbed, but summed on a
-grid around the simple estimate T = -ln mean e^{y_j} (E e^R = 1), which moves along with the entries. The trapezoid
-rule on a smooth function that falls at both ends converges like an exponential.
+As H falls, the posterior falls like |H|^{-2r}, so its mean exists from r = 2 on; as H rises it falls doubly
+exponentially. h is not log-concave, so the posterior can have several peaks. It is therefore not maximised but summed
+on a grid around the simple estimate T = -ln mean e^{y_j} (E e^R = 1), which moves along with the entries. The trapezoid
+rule on a smooth function that falls at both ends converges exponentially.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def entropy_estimate(entries: ArrayLike) -> Array:
 
 
 def entropy_deviation(size: int) -> float:
-    """The standard deviation of Ĥ from `size` entries, in nats: sqrt(2.9026/r), a little more at small sizes."""
+    """The standard deviation of Ĥ from `size` entries, in nats: sqrt(2.9026/r), slightly more at small sizes."""
     size = _checked(size)
     excess = sum(term / size**k for k, term in enumerate(_BEYOND_THE_BOUND, start=1))
     return math.sqrt((1.0 + excess) / (FISHER_INFORMATION * size))
@@ -107,7 +107,7 @@ def _posterior_mean(y: Array) -> Array:
         low, high = log_posterior[:, 0] > -_FALL, log_posterior[:, -1] > -_FALL
         if not (low | high).any() or below + above > _MOST_POINTS:
             return out
-        # What has not fallen far enough is done once more, on a grid twice as long on the sides where it has not.
+        # Posteriors that have not fallen far enough are computed again, on a grid twice as long on those sides.
         left = left[low | high]
         below, above = below * (2 if low.any() else 1), above * (2 if high.any() else 1)
 

@@ -23,10 +23,10 @@ with 0 < a < 1, Γ(1-a) E S^a = ∫ u^{-a} d(1 - E e^{-uS}) = r ∫ w^{-a} e^{-a
     E S^a = [Γ(r+a) - a (1-a) Γ(r-1+a) + a² (1-a)(2-a)/2 · Γ(r-2+a)]/Γ(r) + o(a²),
 
 in whose logarithm a² has half the variance as its coefficient. ∎
-So Ĥ is unbiased at every size, and its variance is 3/r for large r
-against the least there can be, 2.9026/r: 1.7% more deviation than the best, 3.6% at 50 entries (Pitman's mean of
-entropy.py has 1.8% there, by a law that only simulation knows). A power e^{1.15 y} would have 1.1%, without a closed
-form and without the exponential moments of S that bound its upper tail.
+So Ĥ is unbiased at every size, and its variance is 3/r for large r,
+against the least possible, 2.9026/r: 1.7% more deviation than the best, 3.6% at 50 entries (Pitman's mean in entropy.py
+has 1.8% there, but its law is known only by simulation). A power e^{1.15 y} would have 1.1%, without a closed form and
+without the exponential moments of S that bound its upper tail.
 
 **Both tails.** Chernoff's bound P(S <= t) <= e^{ut} E e^{-uS} at its best u, and P(S >= t) likewise with u < 0, are one
 formula. With c = ψ(r-1) - ln r, X(w) = w + 2 ln(1+w) and g(w) = ln(1+w) - w/(1+w)²,
@@ -39,7 +39,7 @@ exponent is -r g(w). With w < 0 the same bound is one of P(S >= r e^{-x}). ∎ g
 **The law itself**, for intervals: P(S <= t) = (1/2πi) ∫ e^{ut} E e^{-uS} du/u is an integral over w of
 exp(t w e^w - r ln(1+w)) (1+w)/w, on any curve from ∞ - iπ to ∞ + iπ that leaves 0 and -1 on its left. With 0 on its
 right it is -P(S > t). On w = w₀ + 1 - v cot v + iv, -π < v < π, which crosses the real line at w₀, the integrand falls
-doubly exponentially towards both ends: the trapezoid rule converges like an exponential.
+doubly exponentially towards both ends, so the trapezoid rule converges exponentially.
 """
 
 from __future__ import annotations
@@ -59,15 +59,15 @@ LEAST_SIZE = 5
 """As in plans. Two entries have an estimate with a mean, three one with a variance; its upper tail falls like x^-r."""
 
 _MOST_SIZE = 1 << 31
-# From here on the series of ψ and ψ' are right to the last digit.
+# From here on the series of ψ and ψ' are correct to the last digit.
 _SERIES_FROM = 16
-# The table of quantiles ends where Chernoff's bound is this, and has so many points on either side.
+# The table of quantiles ends where Chernoff's bound has this value, and has this many points on either side.
 _LEAST_TAIL = 1e-18
 _POINTS = 240
 # Half the nodes of the trapezoid rule, and where the curve is left, in deviations.
 _NODES = 96
 _REACH = 11.0
-# r g(w) is computed with an error of this part of r at most.
+# The error of r g(w) is at most this part of r.
 _ROUNDING = 1e-15
 _BISECTIONS = 100
 
@@ -119,7 +119,7 @@ class EntropyMeanLaw:
         return max(self.reaches(probability))
 
     def reaches(self, probability: float) -> tuple[float, float]:
-        """z⁺ and z⁻ with P(ζ >= z⁺ or ζ <= -z⁻) <= probability, certified: the two bounds above, half of it each."""
+        """z⁺ and z⁻ with P(ζ >= z⁺ or ζ <= -z⁻) <= probability, certified: the two bounds above get half of it each."""
         if not 0.0 < probability < 1.0:
             raise ArgumentError("probability", probability, "must be between 0 and 1", "Pass 1e-9, for example")
         above, below = (self._at(self._place(0.5 * probability, side)) for side in (1.0, -1.0))
@@ -159,7 +159,7 @@ class EntropyMeanLaw:
         return _signed(high, side)
 
     def _tabulated(self) -> tuple[Array, Array]:
-        """Where ζ is, and the logit of P(ζ <= x) there: dense in the middle and denser than any interval needs."""
+        """Points x and the logit of P(ζ <= x) there: dense in the middle, and denser than any interval needs."""
         steps = np.linspace(0.0, 1.0, _POINTS + 1)[1:]
         lowest, highest = (self._place(_LEAST_TAIL, side) for side in (-1.0, 1.0))
         w = np.concatenate([(lowest * steps)[::-1], [0.0], np.expm1(math.log1p(highest) * steps)])
@@ -171,7 +171,7 @@ class EntropyMeanLaw:
         away = 1.0 / math.sqrt(3.0 * self.size)
         above = self._integral(w, np.maximum(w, away))
         below = -self._integral(w, np.minimum(w, -away))
-        # Each is right to its own size, so the larger is 1 less the smaller.
+        # Each is accurate relative to its own size, so the larger is computed as 1 less the smaller.
         return np.where(w > 0.0, 1.0 - above, below), np.where(w > 0.0, above, 1.0 - below)
 
     def _integral(self, w: Array, crossing: Array) -> Array:

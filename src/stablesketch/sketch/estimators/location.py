@@ -1,4 +1,4 @@
-"""The likelihood of the location of ln|a_j|, which everything built on it shares.
+"""The likelihood of the location of ln|a_j|, shared by everything built on it.
 
 Entries of a sketch are a_j = F^{1/p} X_j, so y_j = ln|a_j| = μ + ln|X_j| with μ = ln(F)/p: a location family, of
 density h. h is log-concave for p <= 1 (ln|X| is the sum of ln sqrt(2Z), Z positive p/2-stable, and ln|N|; both are
@@ -76,7 +76,7 @@ def maximum(y: Array, p: float) -> Array:
         here = location[active]
         low[active] = np.where(slope >= 0.0, here, low[active])
         high[active] = np.where(slope <= 0.0, here, high[active])
-        # Where the likelihood is almost straight the step would run away; the bracket then halves instead.
+        # Where the likelihood is almost straight, the step would run away; the bracket is halved instead.
         moved = here - slope / np.minimum(curvature, -1e-300)
         inside = (moved >= low[active]) & (moved <= high[active])
         moved = np.where(inside, moved, 0.5 * (low[active] + high[active]))

@@ -1,4 +1,4 @@
-"""Moments of |X|, and what is made of them: means of powers of |a_j|, and the geometric mean as their limit."""
+"""Moments of |X| and estimators made from them: means of powers of |a_j|, and the geometric mean as their limit."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def log_moment(exponent: float, p: float) -> float:
 def geometric_mean(log_magnitudes: Array, signs: Array, p: float) -> Array:
     """Π|a_j|^{p/r} / (E|X|^{p/r})^r, r >= 2; its relative variance times r goes to π²(p² + 2)/12.
 
-    Unbiased since the entries are independent. With r = 1 the moment would be E|X|^p = ∞.
+    It is unbiased because the entries are independent. With r = 1 the moment would be E|X|^p = ∞.
     """
     size = log_magnitudes.shape[1]
     estimate: Array = p * log_magnitudes.mean(axis=1) - size * log_moment(1.0 / size, p)
@@ -38,7 +38,7 @@ def geometric_mean(log_magnitudes: Array, signs: Array, p: float) -> Array:
 def log_power_mean(log_magnitudes: Array, p: float, exponent: float) -> Array:
     """(1/λ) ln( mean|a|^{λp} / E|X|^{λp} ), λ = exponent."""
     terms = exponent * p * log_magnitudes
-    # The largest term is taken out of the mean, so nothing overflows however large the entries are.
+    # The largest term is factored out of the mean, so nothing overflows however large the entries are.
     top = terms.max(axis=1, keepdims=True)
     log_mean = top[:, 0] + np.log(np.mean(np.exp(terms - top), axis=1))
     estimate: Array = (log_mean - log_moment(exponent, p)) / exponent
@@ -69,5 +69,5 @@ def valley(function: Callable[[float], float], low: float, high: float, steps: i
 
 
 def _variance_near(exponent: float, p: float) -> float:
-    # Dividing by λ² costs digits near 0, where the function is flat: nothing is lost by stepping aside.
+    # Dividing by λ² costs digits near 0, where the function is flat, so it is evaluated slightly away from 0.
     return power_variance(exponent if abs(exponent) > 1e-3 else 1e-3, p)

@@ -29,13 +29,13 @@ from .norm import norm_law
 from .power_sum import power_sum, size_for
 from .registry import checked_confidence
 
-# Quantiles of ξ: so many pieces, equally wide in the logit of probability, to this distance from 0 and 1.
+# Quantiles of ξ: this many pieces, equally wide in the logit of probability, to this distance from 0 and 1.
 _PIECES = 300
 _LEAST = 1e-9
-# More probabilities than these are read off a table of so many points.
+# More probabilities than this are read from a table of this many points.
 _FEW, _GRID = 8, 100
 _SPREAD = np.sinh(np.linspace(-3.0, 3.0, _GRID)) / math.sinh(3.0)
-# Relative variances that differ by less share a law; below the second a law is taken to be logarithmic normal.
+# Relative variances that differ by less share a law; below the second, a law is treated as log-normal.
 _ALIKE, _NEARLY_NORMAL = 0.01, 1e-3
 
 
@@ -47,7 +47,7 @@ class NoisyLaw:
         logits = np.linspace(reach, -reach, _PIECES + 1)
         below = 1.0 / (1.0 + np.exp(-logits))
         self._ends = np.exp(log_quantiles(below))
-        # What is beyond either end is shared out to all.
+        # The mass beyond either end is spread over all pieces.
         masses = np.diff(below)
         self._masses = masses / masses.sum()
 
@@ -56,7 +56,7 @@ class NoisyLaw:
         return noisy_below(self._ends, self._masses, released, noise, value)
 
     def quantiles(self, released: float, noise: float, probability: Array) -> Array:
-        """F at each probability; it rises with it, from 0."""
+        """F at each probability; it increases with the probability, from 0."""
         released, noise = _checked(released, noise)
         wanted = np.asarray(probability, dtype=np.float64).ravel()
         out = np.zeros(wanted.shape)
@@ -72,7 +72,7 @@ class NoisyLaw:
         return low, high
 
     def _solved(self, released: float, noise: float, target: Array) -> Array:
-        """The F with g(F) = target; of many, to 1e-3 of a deviation by a table of the logit of g."""
+        """The F with g(F) = target; for many targets, to 1e-3 of a deviation by a table of the logit of g."""
         given, least, most = (self._ends, self._masses, released, noise), float(target.min()), float(target.max())
         around = self._around(released, noise, least, most)
         if target.size <= _FEW:
@@ -80,15 +80,15 @@ class NoisyLaw:
         first, last = noisy_solved(*given, np.array([most, least]), *around).tolist()
         place = np.linspace(first, last, _GRID)
         level = -logit(self.below(released, noise, place))
-        # Once more, at points that are evenly spread in probability, denser in the middle.
+        # Again, at points that are evenly spread in probability and denser in the middle.
         place = np.unique(np.interp(_SPREAD * np.abs(level).max(), level, place))
         level = np.maximum.accumulate(-logit(self.below(released, noise, place)))
         return np.asarray(np.interp(-logit(target), level, place), dtype=np.float64)
 
     def _around(self, released: float, noise: float, least: float, most: float) -> tuple[float, float]:
-        """F between which g passes all targets, which are from `least` to `most`.
+        """Two F between which g passes all targets, which are from `least` to `most`.
 
-        Where no F ξ is above T - k b, g is at least Λ(k) = 1 - e^-k/2, and at most e^-k/2 where none is below T + k b.
+        If no F ξ is above T - k b, g is at least Λ(k) = 1 - e^-k/2; if none is below T + k b, it is at most e^-k/2.
         """
         nearest = max(min(least, 1.0 - most), 1e-300)
         reach = noise * (1.0 - math.log(nearest))
@@ -96,7 +96,7 @@ class NoisyLaw:
         return low, max(low, self._beyond(released, noise, least, released + reach))
 
     def _beyond(self, released: float, noise: float, least: float, reached: float) -> float:
-        """An F at which g is below `least`, or as large as numbers are. It is, where no F ξ is below `reached`."""
+        """An F at which g is below `least`, or the largest number. It is, if no F ξ is below `reached`."""
         surely = max(reached, 0.0) / float(self._ends[0]) if self._ends[0] > 0.0 else math.inf
         high = (max(released, 0.0) + noise) / float(self._ends[_PIECES // 2])
         if surely <= 2.0 * high:
@@ -107,7 +107,7 @@ class NoisyLaw:
 
 
 def logit(probability: Array) -> Array:
-    """ln(g/(1 - g)), finite also where rounding makes g 0 or 1."""
+    """ln(g/(1 - g)), finite even if rounding makes g 0 or 1."""
     inside = np.minimum(np.maximum(probability, 1e-300), 1.0 - 1e-16)
     out: Array = np.log(inside) - np.log1p(-inside)
     return out
@@ -136,9 +136,9 @@ def noisy_power_law(p: float, size: int) -> NoisyLaw:
 def noisy_sum_law(p: float, variance: float) -> NoisyLaw:
     """The law of a sum of estimates F_b ξ_b over its mean F, whose relative variance is known.
 
-    As in `noisy_power_law` for as many entries as have that variance: it is the law itself if one F_b is all of F, and
-    has the right skewness if all are equal, that of the sum of k being 1/sqrt(k) of that of one. The variance is taken
-    to within 1%, so that one law serves many sums.
+    It is the `noisy_power_law` for the number of entries that have that variance: exact if one F_b is all of F, and
+    with the right skewness if all are equal, because the skewness of a sum of k is 1/sqrt(k) of that of one. The
+    variance is rounded to 1%, so that one law serves many sums.
     """
     steps = round(math.log(variance) / math.log1p(_ALIKE))
     return _sum_law(p, math.exp(steps * math.log1p(_ALIKE)))
@@ -148,7 +148,7 @@ def noisy_sum_law(p: float, variance: float) -> NoisyLaw:
 def _sum_law(p: float, variance: float) -> NoisyLaw:
     if variance > _NEARLY_NORMAL:
         return noisy_power_law(p, size_for(p, math.sqrt(variance)))
-    # Of so many entries the skewness hardly matters, and a logarithmic normal law has nearly that of ξ.
+    # With this many entries the skewness hardly matters, and that of a log-normal law is close to that of ξ.
     spread = math.sqrt(math.log1p(variance))
     scores = NormalDist()
 
@@ -161,5 +161,5 @@ def _sum_law(p: float, variance: float) -> NoisyLaw:
 
 @lru_cache(maxsize=64)
 def noisy_norm_law(p: float, size: int) -> NoisyLaw:
-    """As `noisy_power_law`, of the norm of an order above 1, from symmetric entries."""
+    """Like `noisy_power_law`, for the norm of an order above 1, from symmetric entries."""
     return NoisyLaw(np.vectorize(norm_law(p, size).log_quantile, otypes=[np.float64]))

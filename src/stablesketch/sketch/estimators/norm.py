@@ -1,21 +1,22 @@
 """The norm ‖f‖_p = F_p^{1/p} from symmetric entries of order 1 < p <= 2, and the law of its estimate.
 
-An entry is ‖f‖_p X, so every T with T(s a) = s T(a), s >= 0, is T = ‖f‖_p ξ with a law of ξ that knows nothing of the
+An entry is ‖f‖_p X, so every T with T(s a) = s T(a), s >= 0, is T = ‖f‖_p ξ, and the law of ξ does not depend on the
 stream. Both estimators below are of this kind, have no clamp and no branch, give 0 for an empty sketch, and are
 unbiased for the norm at every size:
 
     p = 2:      T = (Σ a_j²/(2r))^{1/2} / κ,   ξ = χ_r/(κ √r),   κ = (2/r)^{1/2} Γ((r+1)/2)/Γ(r/2)
     1 < p < 2:  T = |a|_(k) / κ,               ξ = |X|_(k)/κ,    κ = E|X|_(k)
 
-|a|_(k) is the k-th smallest magnitude, k/(r+1) near the level where the quantile says most about the scale, from the
-median at p → 1 to 0.86 at p → 2. Why not a power mean: entries have polynomial tails, so (mean |a|^q)^{1/q} with the q
-of least variance has them too, and noise would pay for that; with a q small enough for light tails, the geometric
-mean included, its variance is larger than that of the order statistic. And it is steep at entries near 0, where errors
-of computation are large relative to the entry; an order statistic moves by no more than the entries do.
+|a|_(k) is the k-th smallest magnitude, with k/(r+1) near the level where the quantile is most informative about the
+scale, from the median at p → 1 to 0.86 at p → 2. Why not a power mean: entries have polynomial tails, so (mean
+|a|^q)^{1/q} with the q of least variance has them too, which would need more noise. With a q small enough for light
+tails, including the geometric mean, its variance is larger than that of the order statistic. It is also steep at
+entries near 0, where errors of computation are large relative to the entry; an order statistic moves by no more than
+the entries do.
 
 The density of ln ξ is known (a χ law; a Beta law through the distribution function of |X|). Tails and moments are its
-integrals by Gauss's rule over panels that are narrow against its deviation, from where one tail is e^-100 to where the
-other is; they are right to 1e-10 (tests/sketch/estimators/test_norm.py has closed forms by other code).
+integrals by Gauss's rule over panels that are narrow compared with its deviation, from where one tail is e^-100 to
+where the other is. They are correct to 1e-10 (tests/sketch/estimators/test_norm.py has closed forms by other code).
 """
 
 from __future__ import annotations
@@ -56,8 +57,8 @@ class NormLaw:
 
     @cached_property
     def order(self) -> int:
-        """k, counted from 1. At least eight entries, or half of them, are no smaller: where there are m, P(ξ > x) falls
-        like x^{-pm}, and the noise of few entries would be that tail's alone."""
+        """k, counted from 1. At least eight entries, or half of them, are no smaller: with m of them P(ξ > x) falls
+        like x^{-pm}, and with few entries that tail alone would decide the noise."""
         wanted = round(above_one_law(self.p).best_level * (self.size + 1))
         return max(min(wanted, self.size + 1 - min(_FEWEST_ABOVE, (self.size + 1) // 2 + 1)), 1)
 
@@ -171,7 +172,8 @@ class NormLaw:
 
     @cached_property
     def relative_variance(self) -> float:
-        """Var ξ, the relative variance of the estimated norm; F_p = norm^p errs p times as much. ∞ without a mean."""
+        """Var ξ, the relative variance of the estimated norm; the error of F_p = norm^p is p times that. ∞ without a
+        mean."""
         if self.p == 2.0:
             return math.expm1(-2.0 * self.log_constant)
         if self.p * (self.size - self.order + 1) <= 2.0:
@@ -181,7 +183,7 @@ class NormLaw:
 
 
 def _widening(length: float, deviation: float) -> Array:
-    """0, ..., length in steps that begin with a small part of the deviation and grow by half a percent each."""
+    """0, ..., length in steps that start at a small part of the deviation and grow by half a percent each."""
     first = _FIRST_WIDTH * deviation
     count = max(math.ceil(math.log1p(_GROWTH * length / first) / math.log1p(_GROWTH)), 8)
     steps = (1.0 + _GROWTH) ** np.arange(count + 1) - 1.0
@@ -218,8 +220,8 @@ def estimate(entries: ArrayLike, p: float, method: str, confidence: float) -> Es
 
 
 def size_for(p: float, error: float) -> int:
-    """The fewest entries with which F_p, of order 1 < p <= 2, has at most this relative standard error: p times that of
-    the norm."""
+    """The fewest entries with which F_p, of order 1 < p <= 2, has at most this relative standard error, which is p
+    times that of the norm."""
     if not 0.0 < error < math.inf:
         raise ArgumentError("error", error, "must be positive", "Pass 0.05 for 5%")
 
@@ -240,7 +242,7 @@ def size_for(p: float, error: float) -> int:
             )
         if wanted <= size and (size == 2 or needed(size - 1) > size - 1):
             return size
-        # k moves in whole steps, so variances do not fall quite evenly: then by one at a time.
+        # k moves in whole steps, so variances do not fall quite evenly: the rest goes one at a time.
         step = math.ceil(wanted) - size
         size = max(2, size + step if abs(step) > 3 else size + (1 if wanted > size else -1))
     return size

@@ -2,9 +2,9 @@
 
     F_hat = (mean of entry^{λp})^{1/λ} / c,      λ = best_one_sided_power(p) < 0,
 
-within 2% of the least variance any estimator can have for p up to 0.95 (power_sum.py has λ, c and the law of F_hat/F).
-It is scale-equivariant, F_hat(s y) = s^p F_hat(y) for every s >= 0, with F_hat(0) = 0: no additive constant, no clamp
-and no branch. docs/math-noisy-estimate.md says what rests on that.
+within 2% of the least variance that any estimator can have for p up to 0.95 (power_sum.py has λ, c and the law of
+F_hat/F). It is scale-equivariant, F_hat(s y) = s^p F_hat(y) for every s >= 0, with F_hat(0) = 0: no additive constant,
+no clamp and no branch. docs/math-noisy-estimate.md says what relies on that.
 """
 
 from __future__ import annotations

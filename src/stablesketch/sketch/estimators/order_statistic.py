@@ -1,4 +1,4 @@
-"""F from one order statistic of |a_j|, exactly unbiased; the median and the optimal quantile are two choices of it."""
+"""F from one order statistic of |a_j|, exactly unbiased; the median and the optimal quantile are two choices."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from ...law.tabulated import tabulated_quantile
 
 
 def median(log_magnitudes: Array, signs: Array, p: float) -> Array:
-    """(median|a|)^p / E[(median|X|)^p], exactly unbiased; of an even number of entries the lower median is taken.
+    """(median|a|)^p / E[(median|X|)^p], exactly unbiased; for an even number of entries it is the lower median.
 
-    Simple, hard to upset, and 15 to 50% less accurate than it could be.
+    Simple, robust, and 15 to 50% less accurate than possible.
     """
     return _from_order(log_magnitudes, p, (log_magnitudes.shape[1] + 1) // 2)
 
@@ -23,7 +23,7 @@ def median(log_magnitudes: Array, signs: Array, p: float) -> Array:
 def optimal_quantile(log_magnitudes: Array, signs: Array, p: float) -> Array:
     """|a|_(k)^p / E|X|_(k)^p with k/(r+1) nearest to the best level, exactly unbiased.
 
-    The one quantile that says most about F: the 23rd percentile at p = 1/4, the median at p = 1.
+    The quantile that is most informative about F: the 23rd percentile at p = 1/4, the median at p = 1.
     """
     size = log_magnitudes.shape[1]
     # The largest entry is never used: its p-th power has no mean.
@@ -60,6 +60,6 @@ def log_mean_order_statistic(p: float, size: int, order: int) -> float:
     log_beta = math.lgamma(order) + math.lgamma(above) - math.lgamma(size + 1)
     log_weight = order * logit - (size + 1) * np.logaddexp(0.0, logit) - log_beta
     log_terms = log_weight + p * tabulated_quantile(p)(logit)
-    # The largest term is taken out: for large sizes the weights are the exponentials of large numbers.
+    # The largest term is factored out: for large sizes the weights are the exponentials of large numbers.
     top = log_terms.max()
     return float(top + math.log(step * np.exp(log_terms - top).sum()))

@@ -26,11 +26,11 @@ from .location import density_shape, log_likelihood, log_likelihood_derivatives,
 
 # How far the log posterior has fallen at the ends of its grid: e^{-38} is below rounding.
 _FALL = 38.0
-# Grid step in units of the posterior's width at its peak. The trapezoid rule would be content with 0.6; the quantiles,
-# from a sixth-order rule, want this.
+# Grid step in units of the posterior's width at its peak. 0.6 would be enough for the trapezoid rule; the quantiles,
+# from a sixth-order rule, need this.
 _STEP = 0.35
 _LEAST_POINTS, _MOST_POINTS = 24, 4000
-# Sketches whose grids are held at a time, and share their number of points.
+# The number of sketches whose grids are held at a time, and have the same number of points.
 _ROWS = 256
 
 
@@ -77,12 +77,13 @@ def _posteriors(y: Array, p: float) -> Iterator[tuple[slice, Array, Array]]:
 
 
 def _reach(y: Array, mode: Array, top: Array, width: Array, p: float, side: int) -> Array:
-    """How far from the mode the log posterior, on the left with 1/F in it, has fallen by `_FALL` or a little more.
+    """How far from the mode the log posterior (on the left, of the product with 1/F) has fallen by `_FALL` or slightly
+    more.
 
-    The function is concave, so a Newton step towards the level lands beyond the point sought from wherever it starts,
-    and the steps after it approach that point from outside: stopping early only makes the grid a little long.
+    The function is concave, so a Newton step towards the level lands beyond the point, wherever it starts, and further
+    steps approach it from outside: stopping early only makes the grid slightly too long.
     """
-    # With one entry 1/F has no mean and is not asked for.
+    # With one entry 1/F has no mean, and is not needed.
     lift = p if side < 0 and y.shape[1] > 1 else 0.0
     distance: Array = np.sqrt(2.0 * _FALL) * width
     for _ in range(5):
@@ -94,7 +95,7 @@ def _reach(y: Array, mode: Array, top: Array, width: Array, p: float, side: int)
 
 
 def _quantiles(location: Array, density: Array, probabilities: Array) -> Array:
-    """Quantiles of densities given on uniform grids, one a row, zero at both ends.
+    """Quantiles of densities given on uniform grids, one per row, zero at both ends.
 
     Each cell's integral is that of the quintic through the six nearest values; within a cell the distribution
     function is the cubic with the right values and slopes at its ends.

@@ -6,10 +6,10 @@ the tails of posteriors,
 
     P(ln(F_hat/F) <= x) = E[ P(pμ* >= ln F_hat - x | configuration) ],
 
-over configurations that are simulated, with a fixed seed. Counting simulated pivots would say nothing of a tail of
-1e-6; here every configuration has a say in it, and the spread of what they say is the error of the mean. A quantile is
-where the mean and its standard error together reach the probability, so that limits are sooner too wide than too
-narrow. Where the standard error is more than a quarter of the tail, the confidence is refused.
+over configurations simulated with a fixed seed. Counting simulated pivots would say nothing about a tail of 1e-6; here
+every configuration contributes to it, and the spread of the contributions is the error of the mean. A quantile is where
+the mean plus its standard error reaches the probability, so limits err on the wide side. If the standard error is more
+than a quarter of the tail, the confidence is refused.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from .bias import RawEstimator
 from .location import LogDensity, log_likelihood
 
 _SEED = 20_240_502
-# Entries that are simulated, and the least and greatest number of sketches. Given the configuration the Pitman estimate
-# is still as uncertain as it ever is, others are less so, and it takes more configurations to know their tails.
+# Entries that are simulated, and the least and greatest number of sketches. Given the configuration, the Pitman
+# estimate is as uncertain as without it; others are less so, and their tails need more configurations.
 _PITMAN = (150_000, 64, 20_000)
 _OTHERS = (200_000, 1_500, 8_000)
-# Beyond this size the pivot of the others is taken from this size, and scaled.
+# Above this size the pivot of the others is taken from this size, and scaled.
 _LARGEST_SIZE = 400
 # Sketches whose posteriors are held at a time.
 _ROWS = 256
-# Points of the lattice for a standard deviation of the pivot. Between them tails are straight in logarithms.
+# Points of the lattice per standard deviation of the pivot. Between them tails are straight in logarithms.
 _FINENESS = 6.0
 # Log posteriors are followed until they have fallen this far.
 _FALL = 32.0
@@ -49,7 +49,7 @@ _NODES = 16
 
 @lru_cache(1)
 def _gauss() -> tuple[Array, Array]:
-    """Nodes and weights of Gauss and Legendre: a quarter of the time of a release, if computed for each anew."""
+    """The Gauss-Legendre nodes and weights; computing them for each release would take a quarter of its time."""
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     nodes.flags.writeable = weights.flags.writeable = False
     return nodes, weights
@@ -66,10 +66,11 @@ class PivotLaw:
     above_error: Array
 
     def limits(self, confidence: float, blur: float = 0.0) -> tuple[float, float]:
-        """(a, b): pivot + U lies below a, and above b, with probability (1 - confidence)/2 at most, each.
+        """(a, b): pivot + U is below a, and above b, with a probability of at most (1 - confidence)/2 each.
 
-        U is uniform within blur/2 of 0 and independent: what rounding to a grid of step `blur` with a random offset
-        adds. The tail of the sum is the mean of the tail over U; standard errors are averaged as if they went together.
+        U is independent and uniform between -blur/2 and blur/2: the effect of rounding to a grid of step `blur` with a
+        random offset. The tail of the sum is the mean of the tail over U; standard errors are averaged as if they were
+        fully correlated.
         """
         beyond = 0.5 * (1.0 - confidence)
         return (
@@ -78,7 +79,7 @@ class PivotLaw:
         )
 
     def quantiles(self, probability: Array, blur: float = 0.0) -> Array:
-        """Where pivot + U has these probabilities below: for what is computed from several estimates together."""
+        """The quantiles of pivot + U at these probabilities, for values computed from several estimates."""
         offsets, weights = _gauss()
         below = np.interp(self.x[:, None] - 0.5 * blur * offsets, self.x, self.below) @ (0.5 * weights)
         below = np.maximum.accumulate(below)
@@ -86,7 +87,7 @@ class PivotLaw:
 
     @staticmethod
     def _reach(x: Array, tail: Array, error: Array, beyond: float, blur: float) -> float:
-        """The least x, nearly, beyond which there is at most this probability; tails fall with x."""
+        """Nearly the least x with at most this probability beyond it; tails decrease with x."""
         offsets, weights = _gauss()
         with np.errstate(divide="ignore"):
             log_mean, log_safe = np.log(tail), np.log(tail + error)
@@ -127,9 +128,9 @@ def pivot_law(method: RawEstimator, p: float, size: int) -> PivotLaw:
 
 
 def law_of_pivot(y: Array, estimate: Array, scale: float, log_density: LogDensity) -> PivotLaw:
-    """The law of estimate - θ, θ = scale · μ, μ the location of the y, whose log density is given at μ = 0.
+    """The law of estimate - θ, θ = scale · μ, where μ is the location of the y; their log density is given at μ = 0.
 
-    y of shape (m, r) are simulated sketches at any θ, `estimate` the equivariant estimates of θ from them.
+    y, of shape (m, r), are simulated sketches at any θ, and `estimate` the equivariant estimates of θ from them.
     """
     count = len(y)
     x = _lattice(y, estimate, scale, log_density)
@@ -161,11 +162,11 @@ def _scaled(law: PivotLaw, factor: float) -> PivotLaw:
 
 
 def _lattice(y: Array, estimate: Array, scale: float, log_density: LogDensity) -> Array:
-    """Points that hold every posterior until it has fallen far enough.
+    """Points that cover every posterior until it has fallen far enough.
 
-    μ → -∞ takes the posterior down as e^{rpμ}, so x = ln F_hat - pμ has an upper tail e^{-rx}; μ → ∞ as e^{-rμ}, so the
-    lower tail is e^{rx/p}. Nearer the middle it is normal. The ends are found on a few sketches and moved outwards
-    for the rest. The entropy's left tail is a power, and needs a little more.
+    As μ → -∞ the posterior falls as e^{rpμ}, so x = ln F_hat - pμ has an upper tail e^{-rx}; as μ → ∞ it falls as
+    e^{-rμ}, so the lower tail is e^{rx/p}. Nearer the middle it is normal. The ends are found on a few sketches and
+    moved outwards for the rest. The entropy's left tail is a power, and needs slightly more.
     """
     spread = float(np.std(estimate))
     few = slice(0, 32)

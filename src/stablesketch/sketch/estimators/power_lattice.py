@@ -1,7 +1,7 @@
-"""Sums of independent Y = X^{λp} on a lattice: the machinery under power_sum.py and under the noise of a release.
+"""Sums of independent Y = X^{λp} on a lattice: the basis of power_sum.py and of the noise of a release.
 
-Y is rounded down to multiples of a cell. Since Y > 0, the law of a sum below some end depends on the law of its terms
-below that end alone: everything beyond is left out, and nothing wraps around.
+Y is rounded down to multiples of a cell. Because Y > 0, the law of a sum below some end depends only on the law of its
+terms below that end: everything beyond is left out, and nothing wraps around.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _FARTHEST = 46.0
 
 
 class LogBelow:
-    """ln P(Y <= e^t) for one p and power, as a table: absolute error below 1e-9, some 40 ns a value."""
+    """ln P(Y <= e^t) for one p and power, as a table: absolute error below 1e-9, about 40 ns per value."""
 
     def __init__(self, p: float, power: float) -> None:
         self._cells = round((_HIGH - _LOW) / _WIDTH)
@@ -67,7 +67,7 @@ log_below = lru_cache(maxsize=16)(LogBelow)
 
 
 def convolved(left: Array, right: Array, cells: int) -> Array:
-    """The first `cells` of the convolution of two arrays that have no more than that."""
+    """The first `cells` of the convolution of two arrays of at most that length."""
     length = 1 << math.ceil(math.log2(len(left) + len(right)))
     product = np.fft.irfft(np.fft.rfft(left, length) * np.fft.rfft(right, length), length)
     out = np.zeros(cells)
@@ -93,7 +93,7 @@ def truncated_power(masses: Array, count: int, cells: int) -> Array:
 
 
 def to_the(values: NDArray[Number], exponent: int) -> NDArray[Number]:
-    """Each of them to a power from the first on, by repeated squaring: several times faster than **."""
+    """Each value to a power of 1 or more, by repeated squaring: several times faster than **."""
     result = values
     for digit in f"{exponent:b}"[1:]:
         result = result * result

@@ -11,8 +11,9 @@ elsewhere it is computed from
 
     Γ(1+θ) E S^{-θ} = E (E/S)^θ = ∫ e^{θτ} d(1 - φ(e^τ)^r),      φ(s) = E e^{-sY} = P(E > sY) = E P(Z > (τ - ln E)/|λ|),
 
-E exponential, τ = ln s: sums of positive terms on lattices, on which the trapezoid rule is exact to rounding since all
-functions are analytic within |Im τ| < π/2. Held to the closed form at p = 1/2 and to simulation, it is right to 1e-10.
+with E exponential and τ = ln s: sums of positive terms on lattices, on which the trapezoid rule is exact to rounding,
+because all functions are analytic within |Im τ| < π/2. Compared with the closed form at p = 1/2 and with simulation, it
+is correct to 1e-10.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from .moments import valley
 from .power_lattice import cyclic_power, log_below, truncated_power
 
 LEAST_SIZE = 5
-"""With fewer entries ξ has so heavy a tail that noise must be many times what the exact value takes."""
+"""With fewer entries the tail of ξ is so heavy that the noise must be many times that of the exact value."""
 
 _STEP = 1.0 / 8.0
 _LOWEST_TAU, _LOWEST_LOG = -66.0, -80.0
@@ -57,8 +58,8 @@ def one_sided_variance(exponent: float, p: float) -> float:
 
 @lru_cache(maxsize=64)
 def best_one_sided_power(p: float) -> float:
-    """The λ < 0 with the least `one_sided_variance`, by golden section, rounded to four digits: one number for all
-    machines. What the rounding costs cannot be measured, the valley being flat."""
+    """The λ < 0 with the least `one_sided_variance`, by golden section, rounded to four digits so that it is the same
+    on all machines. The valley is flat, so the cost of the rounding is immeasurably small."""
     least = valley(lambda size: one_sided_variance(-size, p), 0.5, 4.0 / (1.0 - p), 80)
     return -float(f"{least:.3e}")
 
@@ -114,8 +115,8 @@ class PowerSum:
 
     @cached_property
     def log_constant(self) -> float:
-        """ln c, c = E (S/r)^{-θ}. One entry alone has no mean: then the logarithm of the median, so that F_hat is as
-        often too large as too small."""
+        """ln c, c = E (S/r)^{-θ}. A single entry has no mean; then it is the logarithm of the median, so that F_hat is
+        too large as often as too small."""
         if self.size == 1:
             return float(one_sided_law(self.p).quantile(log_sf=np.array(math.log(0.5))))
         known = _transform(self.p)
@@ -145,7 +146,7 @@ class PowerSum:
         return float(self.log_quantiles(np.array([probability]))[0])
 
     def log_quantiles(self, probability: Array) -> Array:
-        """As `log_quantile`, of many probabilities at once."""
+        """Like `log_quantile`, for many probabilities at once."""
         if self.size == 1:
             return one_sided_law(self.p).quantile(log_cdf=np.log(probability)) - self.log_constant
         # ξ falls with S, and P(S <= s) = 1 - probability
@@ -161,11 +162,11 @@ class PowerSum:
 
     @cached_property
     def relative_variance(self) -> float:
-        """Var ξ at this size, E ξ being 1; infinite for one or two entries, since P(ξ > x) falls like x^-r.
+        """Var ξ at this size (E ξ is 1); infinite for one or two entries, because P(ξ > x) falls like x^-r.
 
-        With τ = ln(E/S) as in the constant, the law of which has the weights there, e^{θτ} is the product of E^θ and
-        S^{-θ}, which are independent: 1 + relative variance is a product too. That of e^{θτ} is taken around the middle
-        of τ, so that little is lost to differences where θ is small.
+        With τ = ln(E/S), whose law has the weights used for the constant, e^{θτ} is the product of E^θ and S^{-θ}.
+        These are independent, so 1 + relative variance is a product too. The variance of e^{θτ} is computed around the
+        middle of τ, so that differences lose little if θ is small.
         """
         if self.size <= 2:
             return math.inf
@@ -195,7 +196,7 @@ class PowerSum:
 
     @property
     def transform_slope(self) -> Array:
-        """-d ln φ(e^τ)/dτ at the same points: the S of which e^{σs} φ(σ)^r is least at σ = e^τ is r/σ times this."""
+        """-d ln φ(e^τ)/dτ at the same points: the S for which e^{σs} φ(σ)^r is least at σ = e^τ is r/σ times this."""
         known = _transform(self.p)
         return np.asarray(known.rate * np.exp(-known.log_phi))
 
@@ -218,7 +219,7 @@ class PowerSum:
 
     @cached_property
     def _lower_sums(self) -> tuple[Array, Array]:
-        """As `_all_sums`, up to a little above the median of S, so much finer for few entries."""
+        """Like `_all_sums`, but only up to slightly above the median of S, so it is much finer for few entries."""
         sums, below = self._all_sums
         return self._lower(sums, below) if self.size <= 64 else (sums, below)
 
@@ -226,7 +227,7 @@ class PowerSum:
         return self._sums(1.2 * float(np.interp(0.6, below, sums)), len(sums), truncated_power)
 
     def _sums(self, highest: float, cells: int, power: Callable[[Array, int, int], Array]) -> tuple[Array, Array]:
-        """Y rounded down to cells; then each sum is moved up by what that took on average from the Y that count."""
+        """Rounds Y down to cells, then moves each sum up by the average amount that rounding took from its terms."""
         cell, below = highest / cells, log_below(self.p, self.power)
         count = min(cells, math.ceil(150.0 * self.mean / cell))
         at_edge = np.exp(below(np.log(cell * np.arange(1, count + 1))))
@@ -244,7 +245,7 @@ power_sum = lru_cache(maxsize=256)(PowerSum)
 
 
 def size_for(p: float, error: float) -> int:
-    """The fewest entries, five at least, with a relative deviation of ξ of at most `error`."""
+    """The fewest entries, at least five, with a relative deviation of ξ of at most `error`."""
     if not 0.0 < error < math.inf:
         raise ArgumentError("error", error, "must be positive", "Pass 0.05, for example")
 

@@ -1,4 +1,4 @@
-"""The estimators by name, and the one way to call them on many sketches at once."""
+"""The estimators by name, and how to call them on many sketches at once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .pivot import pivot_law
 
 DEFAULT_METHOD = "pitman"
 
-# Each takes ln|a_j| and the signs, both of shape (m, r) with r >= 2, and p; it gives ln F_hat, of shape (m,).
+# Each takes ln|a_j| and the signs, both of shape (m, r) with r >= 2, and p; it returns ln F_hat, of shape (m,).
 METHODS: MappingProxyType[str, RawEstimator] = MappingProxyType(
     {
         "pitman": pitman.log_estimate,
@@ -36,9 +36,9 @@ METHODS: MappingProxyType[str, RawEstimator] = MappingProxyType(
 def log_estimates(log_magnitudes: ArrayLike, signs: ArrayLike, p: float, method: str = DEFAULT_METHOD) -> Array:
     """ln F_hat for sketches stacked along the leading axes; the entries of one lie along the last.
 
-    Unbiased (F_hat, not its logarithm) for two entries or more, `inter_quantile` for four. A single entry has no
-    unbiased estimator, E|X|^p being infinite: every method then gives |a|^p / (median|X|)^p, which is too large as
-    often as too small; except those that refuse p or a size below four, which refuse.
+    F_hat, not its logarithm, is unbiased for two entries or more; `inter_quantile` needs four. A single entry has no
+    unbiased estimator, because E|X|^p is infinite: every method then gives |a|^p / (median|X|)^p, which is too large as
+    often as too small, except those that refuse this p or a size below four.
     """
     rows, row_signs, shape = _as_rows(log_magnitudes, signs, p)
     return _estimator(method, p, rows.shape[1])(rows, row_signs, p).reshape(shape)
@@ -47,10 +47,9 @@ def log_estimates(log_magnitudes: ArrayLike, signs: ArrayLike, p: float, method:
 def log_intervals(
     log_magnitudes: ArrayLike, signs: ArrayLike, p: float, method: str = DEFAULT_METHOD, confidence: float = 0.95
 ) -> tuple[Array, Array, Array]:
-    """ln of F_hat, of the lower and of the upper confidence limit; F lies beyond each with half the remaining
-    probability.
+    """ln of F_hat and of its lower and upper confidence limits; F lies beyond each with half the remaining probability.
 
-    `pitman` has exact limits of its own, the others those of a simulated pivot (pivot.py).
+    `pitman` has its own exact limits, the others those of a simulated pivot (pivot.py).
     """
     rows, row_signs, shape = _as_rows(log_magnitudes, signs, p)
     estimator = _estimator(method, p, rows.shape[1])
@@ -72,10 +71,10 @@ def _estimator(method: str, p: float, size: int) -> RawEstimator:
 
 
 def _as_rows(log_magnitudes: ArrayLike, signs: ArrayLike, p: float) -> tuple[Array, Array, tuple[int, ...]]:
-    StableLaw(p)  # which refuses a p that is not one
+    StableLaw(p)  # refuses an invalid p
     values = np.asarray(log_magnitudes, dtype=np.float64)
     given_signs = np.asarray(signs, dtype=np.float64)
-    # The messages below show shapes and counts only: entries are not to be seen.
+    # The messages below show only shapes and counts: entries must not be shown.
     if values.ndim == 0 or values.shape[-1] == 0:
         raise ArgumentTypeError(
             "log_magnitudes.shape", values.shape, "must have at least one entry", "Pass an array of entries"

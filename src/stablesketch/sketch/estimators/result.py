@@ -37,9 +37,9 @@ class Estimate:
 def estimate(
     log_magnitudes: ArrayLike, signs: ArrayLike, p: float, method: str = DEFAULT_METHOD, confidence: float = 0.95
 ) -> Estimate:
-    """F_p from the r entries of one sketch, given as ln|a_j| and signs: entries may be far beyond the floats.
+    """F_p from the r entries of one sketch, given as ln|a_j| and signs: entries may far exceed the range of floats.
 
-    `method` is a name in registry.METHODS; see docs/accuracy.md for what each of them reaches.
+    `method` is a name in registry.METHODS; docs/accuracy.md has the accuracy of each.
     """
     value, low, high = log_intervals(log_magnitudes, signs, p, method, confidence)
     if value.ndim != 0:
@@ -54,7 +54,7 @@ def _percent(confidence: float) -> str:
 
 
 def _short(value: float) -> str:
-    """Four digits, without the zeros and signs that exponents are padded with."""
+    """Four digits, without the padding zeros and signs of exponents."""
     text = f"{value:.4g}"
     if "e" not in text and abs(value) < 10_000.0:
         return text
