@@ -98,7 +98,7 @@ def test_entropy_is_refused_where_privacy_cannot_be_reached_and_says_what_would_
     for privacy, says in (
         (ss.Privacy(1.0, 1e-9, 0, relation="replace"), "Pass pairs="),
         (ss.Privacy(0.01, 1e-9, 50, relation="replace"), "Pass epsilon="),
-        (ss.Privacy(1.0, 1e-9, 10_000, max_value=5_000, relation="replace"), "It takes 2,000,000 pairs or more"),
+        (ss.Privacy(1.0, 1e-9, 10_000, max_value=5_000, relation="replace"), "It needs 2,000,000 pairs or more"),
     ):
         with pytest.raises(ss.PlanInfeasible, match=says):
             ss.plan(ss.Shannon(), privacy, mechanism="bare")

@@ -94,7 +94,7 @@ class SampledMoment(BareMoment):
         """How it samples, the bias in its error, and whether a floor alone, or neither, would be better."""
         sampled = plan.sampled
         assert sampled is not None
-        once = "once for all entries" if sampled.sampling.per == "pair" else "anew for each entry"
+        once = "once for all entries" if sampled.sampling.per == "pair" else "separately for each entry"
         bias = f"; bias {100 * sampled.bias:.3g}% if all keys occur equally often" if plan.relative else ""
         floor = f"a floor of {sampled.unsampled_floor:,.4g}" if sampled.unsampled_floor else "no floor needed"
         better = "as good, and unbiased" if sampled.unsampled_error <= 1.05 * plan.error else "worse"

@@ -62,7 +62,7 @@ class EntropyShares:
                 "size", self.size,
                 f"must be larger at δ = {self.privacy.delta:.3g}",
                 f"Use {16 * self.buckets:,} entries or more",
-                because=f"so few entries can err by {self.reach:.3g} nats",
+                because=f"with so few entries the error can be {self.reach:.3g} nats",
             )  # fmt: skip
 
     @property

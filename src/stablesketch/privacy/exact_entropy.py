@@ -22,7 +22,7 @@ Of G - βN, N being private, they differ by half as much where pairs are added o
 
 **T** comes from N, if that is public (replace, every pair counts 1), or else from N with discrete Laplace noise Z. Let
 D be by how much neighbours can differ in N, and T = N + Z + D + k with P(Z < -k) <= δ_T. The larger of the two totals
-is at most N + D, whichever of the two N is, and N + D <= T unless Z < -k: but for a probability of δ_T, T bounds both.
+is at most N + D, whichever of the two N is, and N + D <= T unless Z < -k. Except with probability δ_T, T bounds both.
 
 What is released, from exact totals as from a sketch, and why that is private: noisy_entropy.py.
 """

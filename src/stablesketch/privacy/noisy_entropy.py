@@ -32,9 +32,9 @@ hash: it is released too, with discrete Laplace noise of scale c M/ε_2, ε_2 be
 **From exact totals** all of it holds with ζ = 0: z⁺ = z⁻ = 0, nothing is lost to it, and η is `EXACT_ERROR`, by which
 `exact_mass` may be off. There is no largest T.
 
-**T** comes from the noisy N, but for a probability of δ_T: exact_entropy.py. So step and noise of G, in nats, depend on
-an output, which is public by then. In steps they do not: whatever T came out, one and the same pair of laws dominates
-G, discrete Laplace noise at the distance `distance`. It can be composed as if it had been fixed before.
+**T** comes from the noisy N and fails with probability δ_T: exact_entropy.py. So step and noise of G, in nats, depend
+on an output, which is public by then. In steps they do not: for every T, the same pair of laws dominates G, discrete
+Laplace noise at the distance `distance`. It can be composed as if it had been fixed before.
 
 **Many groups.** Where every group has a sketch, a secret and an output of its own, and a person's c pairs lie in up to
 `copies` of them, the distances of the groups add up to at most units + copies - 1, and several outputs with discrete

@@ -39,7 +39,7 @@ distribution. So for cuts 0 = t_0 < t_1 < ... with d_i the bracket of the claim 
 
     δ(ε') <= η (d_k + Σ_{i=1..k} (d_{i-1} - d_i) C_i) .
 
-An empty sample without a floor leaves entries that are exactly 0, and anything may be told from that: d = 1.
+An empty sample without a floor leaves entries that are exactly 0, and that may reveal anything: d = 1.
 
 **Per entry.** If every entry has coins of its own, the entries are independent, and each has the claim for one entry.
 sampled_entries.py turns that into a law on a lattice and composes it.
