@@ -148,13 +148,13 @@ class NoisyXi(ABC):
 
     @abstractmethod
     def _above(self, epsilon: float, noise: float, precision: Precision) -> tuple[Array, Array]:
-        """Points ξ that fall from ∞ to where f is 0, or further, with upper bounds, which rise, of P(one ξ >= the next
-        of them)."""
+        """Points ξ decreasing from ∞ to where f is 0, or further, with increasing upper bounds of P(one ξ >= the next
+        point)."""
 
 
 class NoisyEstimate(NoisyXi):
-    """ξ of one-sided entries: one estimate has one, a pair that moves between two buckets or groups two, c pairs of a
-    person up to c, or 2c where they are replaced."""
+    """ξ of one-sided entries: one for one estimate, two for a pair that moves between two buckets or groups, up to c
+    for c pairs of a person, or 2c if they are replaced."""
 
     needs_two_for = "mean"
 

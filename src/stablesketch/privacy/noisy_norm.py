@@ -52,7 +52,7 @@ class NoisyNorm(NoisyXi):
 
     @cached_property
     def survival(self) -> tuple[Array, Array]:
-        """Points ξ that fall from ∞, and an upper bound, which rises, of P(one ξ >= the next of them).
+        """Points ξ decreasing from ∞, and an increasing upper bound of P(one ξ >= the next point).
 
         The last point stands for all ξ below the one before: its bound is 1.
         """

@@ -96,7 +96,7 @@ def outside(start: int, stop: int, length: int) -> ArgumentError:
 def cut_short(argument: str, length: int, now: int) -> ArgumentError:
     """The error about a list that had `length` rows when it was opened."""
     return ArgumentError(
-        argument, now, f"must keep its {length} rows while it is read", "Do not shorten the list meanwhile"
+        argument, now, f"must keep its {length} rows while it is read", "Do not shorten the list in the meantime"
     )
 
 
