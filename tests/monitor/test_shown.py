@@ -104,6 +104,9 @@ def test_what_people_have_spent_adds_up_and_is_never_less_than_it_is(records: li
         assert found["stablesketch_epsilon_remaining", ""] == 2.3
         said = json.loads(seen.after(0, 0)[1])["budget"]
         assert said == f"{sentence} ε = 2.3 is left in the ledger."
+        seen.budget = 4.0
+        assert json.loads(seen.after(0, 0)[1])["budget"] == f"{sentence} ε = 2.3 of 4 is left in the ledger."
+        assert samples(exposed(ReleasedMetrics(seen))[0])["stablesketch_epsilon_budget", ""] == 4.0
 
 
 def test_before_the_first_window_there_is_no_value() -> None:

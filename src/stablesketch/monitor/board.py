@@ -120,7 +120,8 @@ class Board:
         said = f"A single row costs at most {price} in all, however long this runs."
         if self.watch.protect != "event":
             said = f"Somebody who was in every window so far has spent at most {price}."
-        return said if left is None else f"{said} ε = {at_least(left)} is left in the ledger."
+        of = "" if self.budget is None else f" of {self.budget:g}"
+        return said if left is None else f"{said} ε = {at_least(left)}{of} is left in the ledger."
 
     def _seen(self, number: int, content: dict[str, Any]) -> Seen:
         fall, reasons = self._judge(content)

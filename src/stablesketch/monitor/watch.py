@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Literal, get_args
@@ -128,9 +129,13 @@ class Watch:
                 "docs/how-to/monitor.md"
             )
         a_day = max(1, 86_400 // self.windows.every)
-        spent = at_most(budget.total([(epsilon, a_day)]))
+        whole = budget.total([(epsilon, a_day)])
+        spent = at_most(whole) if whole < 1000.0 else f"{math.ceil(whole):,}"
+        rows = (
+            "1 of their rows counts" if self.pairs_per_person == 1 else f"{self.pairs_per_person:,} of their rows count"
+        )
         return said + (
-            f"All that one person did in a window is protected; {self.pairs_per_person:,} of their rows count. ε is "
+            f"All that one person did in a window is protected; {rows}. ε is "
             f"spent again each window: up to ε = {spent} in a day for somebody who is in all {a_day:,} windows, unless "
             "a ledger stops it"
         )
