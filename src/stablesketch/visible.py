@@ -28,6 +28,18 @@ def visible(text: str, keep: str = "") -> str:
     return "".join(character if character in keep or _is_seen(character) else _written(character) for character in text)
 
 
+def places(text: str) -> int:
+    """How many places of a line it takes: Chinese, Japanese and Korean letters take two, marks on a letter none.
+
+    >>> places("Paris"), places("東京"), places("e\u0301")
+    (5, 4, 1)
+    """
+    return sum(
+        2 if unicodedata.east_asian_width(one) in "WF" else unicodedata.category(one) not in ("Mn", "Me")
+        for one in text
+    )
+
+
 def json_visible(text: str) -> str:
     r"""JSON with the same characters escaped as JSON escapes them, \u001b; its meaning is unchanged."""
     return _PERHAPS_HIDDEN.sub(lambda found: _in_json(found[0]), text)

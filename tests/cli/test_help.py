@@ -31,6 +31,12 @@ def test_no_line_is_wider_than_a_terminal(shell: Shell, monkeypatch: pytest.Monk
     assert max(map(len, shown.out.splitlines())) <= 80
 
 
+@pytest.mark.parametrize("path", ["release", "exact", "sketch", "pilot private"])
+def test_files_are_typed_in_any_number(shell: Shell, path: str) -> None:
+    """Brackets and dots once: the library of the command line adds them."""
+    assert f" Usage: stablesketch {path} [OPTIONS] [FILES]... " in shell(*path.split(), "--help").out
+
+
 EXAMPLES = {path: command.epilog.split("\n\n")[1:] for path, command in COMMANDS.items() if command.epilog}
 
 

@@ -294,15 +294,40 @@ def test_the_title_is_the_finding() -> None:
 
 def test_a_font_with_chinese_letters_is_used_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """And none is asked for that is not there, which matplotlib would complain of."""
+    from matplotlib import font_manager
     from matplotlib.font_manager import fontManager
 
+    monkeypatch.setattr(font_manager, "findSystemFonts", list)
     monkeypatch.setattr(fontManager, "get_font_names", lambda: ["Arial", "DejaVu Sans"])
+    style._newer_cjk_fonts.cache_clear()
     assert style.fonts() == ["DejaVu Sans"]
     named = [GroupRelease(("日本",), release()), GroupRelease(("b",), release())]
     without = picture_bytes(release_picture(named), Path("x.png"), "", "")  # boxes, and no warning
     assert without.startswith(b"\x89PNG")
     monkeypatch.setattr(fontManager, "get_font_names", lambda: ["Yu Gothic", "Noto Sans CJK JP", "DejaVu Sans"])
     assert style.fonts() == ["DejaVu Sans", "Noto Sans CJK JP", "Yu Gothic"]
+
+
+def test_a_font_that_is_newer_than_the_list_of_matplotlib_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Matplotlib lists fonts once, in a file of its own: one that is installed later was never used."""
+    from matplotlib import font_manager
+    from matplotlib.font_manager import fontManager
+
+    known = ["DejaVu Sans"]
+    listed = fontManager.ttflist[0].fname
+    files = [listed, "/fonts/noto/NotoSansCJK-Bold.ttc", "/fonts/NotoSansCJK-Regular.ttc", "/fonts/Lato-Regular.ttf"]
+
+    def added(path: str) -> None:
+        if "Bold" in path:
+            raise RuntimeError("of a kind that cannot be read")
+        known.append({"NotoSansCJK-Regular.ttc": "Noto Sans CJK JP"}[Path(path).name])
+
+    monkeypatch.setattr(font_manager, "findSystemFonts", lambda: files)
+    monkeypatch.setattr(fontManager, "get_font_names", lambda: known)
+    monkeypatch.setattr(fontManager, "addfont", added)
+    style._newer_cjk_fonts.cache_clear()
+    assert style.fonts() == ["DejaVu Sans", "Noto Sans CJK JP"]
+    style._newer_cjk_fonts.cache_clear()
 
 
 def test_numbers_below_a_thousand_keep_their_decimals() -> None:

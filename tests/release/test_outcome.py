@@ -17,6 +17,7 @@ import pytest
 
 import stablesketch as ss
 from stablesketch.spoken import at_most
+from stablesketch.visible import places
 
 PRIVACY = ss.Privacy(1.0, 1e-9)
 EVIL = "<script>alert('&')</script>\x1b[31m"
@@ -159,6 +160,16 @@ def test_a_column_of_groups_may_be_called_as_any_other(by: list[str]) -> None:
     assert len(set(names)) == len(names)
     assert found.to_pandas()[f"group_{by[0]}"].tolist() == ["x"]
     assert found.to_polars()["value"][0] == found["x" if len(by) == 1 else ("x", "x")].value
+
+
+def test_letters_that_take_two_places_keep_the_columns_in_line() -> None:
+    rows = pa.table({"app": ["a", "b", "c"], "city": ["東京", "Paris", "Zu\u0308rich"]})
+    names = ["東京", "Paris", "Zu\u0308rich"]
+    text = str(ss.release(rows, ss.Distinct(), PRIVACY, key="app", by="city", groups=names, mechanism="exact"))
+    head, *lines = text.splitlines()[1:5]
+    assert [line.startswith(name) for line, name in zip(lines, names, strict=True)] == [True] * 3
+    ends = {places(line.rstrip()) for line in (head, *lines)}
+    assert len(ends) == 1, text
 
 
 def test_it_draws_and_explains_itself(table: ss.Outcome, one: ss.Outcome, tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ class Data:
 _FILES = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="[FILES]...",
+        metavar="FILES",
         help="Parquet, CSV or JSON files, quoted patterns, - for standard input, or a database with --sql.",
         show_default=False,
     ),

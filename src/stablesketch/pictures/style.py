@@ -6,9 +6,12 @@ also differ in their dashes. Nothing here imports matplotlib before a picture is
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import logging
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from ..errors import LibraryMissing
@@ -64,12 +67,34 @@ _CJK = (
 )  # fmt: skip
 
 
+_CJK_FILES = re.compile(
+    "cjk|sans-?(sc|jp|kr)|hansans|wqy|fallback|ipag|nanum|pingfang|hiragino|gothic|unicode|yahei|msyh"
+)
+
+
 def fonts() -> list[str]:
     """The font that comes with matplotlib, so that pictures are the same everywhere; then those of this machine."""
+    return ["DejaVu Sans", *(_cjk_fonts() or _newer_cjk_fonts())]
+
+
+def _cjk_fonts() -> list[str]:
     from matplotlib.font_manager import fontManager  # only once matplotlib is known to be installed
 
     here = set(fontManager.get_font_names())
-    return ["DejaVu Sans", *(name for name in _CJK if name in here)]
+    return [name for name in _CJK if name in here]
+
+
+@functools.cache
+def _newer_cjk_fonts() -> list[str]:
+    """Those that were installed since matplotlib listed the fonts of this machine, which it does once."""
+    from matplotlib.font_manager import findSystemFonts, fontManager
+
+    listed = {font.fname for font in fontManager.ttflist}
+    for path in findSystemFonts():
+        if path not in listed and _CJK_FILES.search(Path(path).name.lower()):
+            with contextlib.suppress(OSError, RuntimeError):  # a file that is no font, or of a kind it cannot read
+                fontManager.addfont(path)
+    return _cjk_fonts()
 
 
 def need_matplotlib() -> Any:

@@ -38,11 +38,15 @@ function shown() {
     byId(`${name}-shown`).textContent = text;
     byId(name).setAttribute("aria-valuetext", text);
   }
+  const people = byId("people").checked;
+  const keys = byId("statistic").selectedOptions[0].hasAttribute("data-people");
+  const unit = people ? { one: "a person", many: "people" } : keys ? { one: "a key", many: "keys" } : { one: "a row", many: "rows" };
+  for (const word of document.querySelectorAll("[data-unit]")) word.textContent = unit[word.dataset.unit];
   const fields = new Set(own());
   for (const field of document.querySelectorAll(".option")) field.hidden = !fields.has(field);
   const groups = byId("groups").value;
   const mechanism = byId("mechanism").value;
-  const means = { public: groups === "public", "people-in-groups": groups !== "none" && byId("people").checked, sized: groups === "none" && mechanism !== "exact" };
+  const means = { public: groups === "public", "people-in-groups": groups !== "none" && people, sized: groups === "none" && mechanism !== "exact" };
   for (const field of document.querySelectorAll("[data-for]")) field.hidden = !means[field.dataset.for];
   byId("guess").textContent = mechanism === "bare" ? "A bare sketch needs this as a promise: at least this many pairs." : "The plan holds for any stream; this number does not change it.";
 }

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..reading.libraries import need
-from ..visible import visible
+from ..visible import places, visible
 
 Cell = str | float | int
 
@@ -56,14 +56,8 @@ class Tabular(ABC):
 
     def __str__(self) -> str:
         kinds, rows = self._for_people()
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = [
-            "  ".join(
-                cell.ljust(width) if kind is str else cell.rjust(width)
-                for cell, width, kind in zip(row, widths, kinds, strict=True)
-            ).rstrip()
-            for row in rows
-        ]
+        widths = [max(map(places, column)) for column in zip(*rows, strict=True)]
+        lines = ["  ".join(map(_padded, row, widths, kinds)).rstrip() for row in rows]
         return "\n".join([visible(self.title), *lines, *map(visible, self.notes)])
 
     __repr__ = __str__
@@ -106,6 +100,11 @@ def names_of_groups(by: Sequence[str], others: Sequence[str]) -> list[str]:
 def parts_of(group: object) -> object:
     """The name of a group in its stored form, from a text or its parts."""
     return (group,) if isinstance(group, str) else group
+
+
+def _padded(cell: str, width: int, kind: type[Cell]) -> str:
+    room = " " * (width - places(cell))
+    return f"{cell}{room}" if kind is str else f"{room}{cell}"
 
 
 def _said(cell: Cell) -> str:
