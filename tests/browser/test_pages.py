@@ -14,7 +14,8 @@ from browser_helpers import Window, brightness
 
 import stablesketch as ss
 from stablesketch.pictures import picture_bytes, release_picture
-from stablesketch.release.outcome import GroupRelease, Outcome, Share
+from stablesketch.release.outcome import GroupRelease, Outcome
+from stablesketch.release.shares import Share
 from stablesketch.report import Context, Named, report_page
 
 pytestmark = pytest.mark.slow

@@ -13,7 +13,7 @@ import stablesketch as ss
 from stablesketch.engines.local import run
 from stablesketch.ledger.accounting import ComposedCost
 from stablesketch.release.decide import decide
-from stablesketch.release.outcome import in_words
+from stablesketch.release.shares import in_words
 from stablesketch.spoken import at_most
 
 TABLE = pa.table(

@@ -15,7 +15,8 @@ import pytest
 import stablesketch as ss
 from stablesketch.cli.app import run
 from stablesketch.privacy.advice import suspicion
-from stablesketch.release.outcome import GroupRelease, Outcome, Share
+from stablesketch.release.outcome import GroupRelease, Outcome
+from stablesketch.release.shares import Share
 from stablesketch.report import Context, Named, registry_entry, report_page, sentences
 from stablesketch.report.commands import commands
 from stablesketch.spoken import at_most

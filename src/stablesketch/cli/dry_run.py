@@ -11,8 +11,8 @@ from ..plan.exact_instead import exact_instead
 from ..plan.mechanism import mechanism_of, needs_promise
 from ..plan.table import plan_table
 from ..release.decide import asked_of_a_group, decide, touched
-from ..release.outcome import Share, in_words
 from ..release.question import Question
+from ..release.shares import Share, in_words
 from ..spoken import at_most
 from .in_options import in_options
 from .screen import note, plain_table, print_text

@@ -18,8 +18,8 @@ from ..plan.mechanism import mechanism_of, needs_promise
 from ..privacy import Privacy, Relation
 from ..release.arguments import question
 from ..release.decide import Decision, decide
-from ..release.outcome import in_words
 from ..release.question import Question
+from ..release.shares import in_words
 from ..report.commands import options_of
 from ..spoken import at_most
 from ..statistic import STATISTICS, Statistic

@@ -22,8 +22,8 @@ from ..privacy import Privacy
 from ..privacy.charge import Charge
 from ..published import Terms
 from ..wording import arg
-from .outcome import Share
 from .question import Question
+from .shares import Share
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from ..bounding.groups import Name, are_numbers
 from ..bounding.persons import used_of_each
@@ -22,44 +21,13 @@ from ..statistic import Subject
 from ..visible import visible
 from ..wording import in_python
 from .question import Question
+from .shares import Share
 from .tabular import Column, Tabular, names_of_groups, parts_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ..ledger import Ledger
-
-
-@dataclass(frozen=True)
-class Share:
-    """ε and δ of one purpose: to find the maximum value, to choose the names of groups, or for the numbers."""
-
-    purpose: Literal["max_value", "names", "values"]
-    epsilon: float
-    delta: float
-
-
-def in_words(shares: tuple[Share, ...], epsilon: float, *, grouped: bool) -> str:
-    """The shares in words, each with its ε and δ; and `epsilon`, the ε of all together, if it is less than their sum.
-
-    >>> in_words((Share("max_value", 0.1, 0.0), Share("values", 0.9, 1e-9)), 1.0, grouped=False)
-    'ε = 0.1 to find the maximum value; ε = 0.9, δ = 1e-09 for the number itself'
-    >>> in_words((Share("names", 0.05, 1e-10), Share("values", 0.45, 9e-10)), 0.49, grouped=True).split("; ")[-1]
-    'together they cost ε = 0.49, less than the sum'
-    """
-    values = "for the numbers of the groups" if grouped else "for the number itself"
-    purposes = {
-        "max_value": "to find the maximum value",
-        "names": "to choose the names of the groups",
-        "values": values,
-    }
-    each = "; ".join(
-        f"ε = {at_most(one.epsilon)}{f', δ = {at_most(one.delta, 3)}' if one.delta else ''} {purposes[one.purpose]}"
-        for one in shares
-    )
-    if epsilon > 0.9999 * math.fsum(share.epsilon for share in shares):
-        return each
-    return f"{each}; together they cost ε = {at_most(epsilon)}, less than the sum"
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..bounding.budget import total
 from ..plan import Plan
 from ..plan.mechanism import needs_promise
-from ..release.outcome import Share
+from ..release.shares import Share
 from ..spoken import at_most
 
 

@@ -16,7 +16,8 @@ from typing import Any
 from ..errors import ArgumentError
 from ..plan.mechanism import mechanism_of
 from ..published import Release
-from ..release.outcome import GroupRelease, Outcome, in_words
+from ..release.outcome import GroupRelease, Outcome
+from ..release.shares import in_words
 from ..spoken import at_most
 from . import sentences
 from .definitions import change, terms_in_words

@@ -9,7 +9,7 @@ from ..plan import Plan
 from ..plan.mechanism import mechanism_of, needs_promise
 from ..privacy.advice import EXCEEDED, WEAK_EPSILON, suspicion
 from ..published import Release
-from ..release.outcome import Share, in_words
+from ..release.shares import Share, in_words
 from ..spoken import at_most, one_in
 from .definitions import most_allowed
 
