@@ -100,9 +100,11 @@ def test_what_composing_losses_saves_on_the_tables_of_the_tutorial(
         assert "less than the sum" not in said
         return
     assert said.endswith("; together they cost ε = 0.4881, less than the sum")
-    for what, (added_up, composed), found in (
-        ("names and numbers of the table without a list", names_and_numbers, (shares, private.terms.epsilon)),
-        ("both tables, at the budget's δ = 1e-6", both, (prices, spent)),
+    for what, (added_up, composed), terms, found in (
+        ("names and numbers of the second table", names_and_numbers, private.shares, private.terms.epsilon),
+        ("both tables, at the budget's δ = 1e-6", both, (listed.terms, private.terms), spent),
     ):
-        assert (at_most(found[0]), at_most(found[1])) == (f"{added_up}", f"{composed}")
-        assert f"| {what} | {added_up} | {composed} |" in page
+        total = sum(each.epsilon for each in terms)
+        assert (at_most(total), at_most(found)) == (f"{added_up}", f"{composed}")
+        shown = [at_most(each.epsilon) for each in terms]
+        assert f"| {what} | {' + '.join(shown)} = {sum(map(float, shown)):.5g} | {composed} |" in page
