@@ -35,6 +35,30 @@ OLD = {
     r"\bin effect\b": "effective",
     r"\bto who\b|\bfor who\b": "to the caller, for readers, ...",
     r"\d ?[kK]B\b": "KiB",
+    r"\bbe told from\b": "be distinguished from",
+    r"\b\w being the\b": "where s is the ...",
+    r"\btaken off\b": "subtracted",
+    r"\bweighed by\b": "weighted by",
+    r"\bpublished as (it is|they are)\b": "published unchanged",
+    r"\b[Ww]hoever\b": "anyone who",
+    r"\banew\b": "again, separately",
+    r"\bmeanwhile\b": "in the meantime",
+    r"\bUsual are\b": "Usual values are",
+    r"\bthere can be$|\bthere can be[,;]": "possible",
+    r"\bso (many|much) (pairs|keys|rows|entries|numbers)\b": "this many",
+}
+
+# The same of docstrings: the manual that `help` shows, and the reference pages.
+OLD_IN_DOCSTRINGS = {
+    r"^As `": "Like `...`",
+    r"\bhead of this (file|page)\b": "top of this file",
+    r"\bhands out\b": "returns",
+    r"\bbut for an? (probability|chance)\b": "except with probability",
+    r"\banew\b": "again, separately",
+    r"\b(of|in|at most|up to|at least|by) so (many|much)\b": "of this many",
+    r"\bsome (dozen|ten|twenty|hundred)\b": "about a dozen",
+    r"\bnobody (said|says)\b": "not given",
+    r"\bthat are no (pairs|keys)\b": "invalid",
 }
 
 
@@ -105,6 +129,30 @@ def test_the_argument_is_the_subject_of_what_is_said() -> None:
 def test_words_of_the_old_style_are_gone(pattern: str) -> None:
     found = re.compile(pattern)
     assert [(place, text[:80]) for place, text in texts() if found.search(text)] == [], f"say: {OLD[pattern]}"
+
+
+@functools.cache
+def docstrings() -> list[tuple[str, str]]:
+    """All docstrings of the package, each with its place."""
+    found = []
+    for path in sorted(SOURCE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if (
+                isinstance(node, ast.Expr)
+                and isinstance(node.value, ast.Constant)
+                and isinstance(node.value.value, str)
+            ):
+                found.append((f"{path.relative_to(SOURCE)}:{node.lineno}", node.value.value))
+    return found
+
+
+@pytest.mark.parametrize("pattern", OLD_IN_DOCSTRINGS)
+def test_words_of_the_old_style_are_gone_from_docstrings(pattern: str) -> None:
+    found = re.compile(pattern)
+    assert len(docstrings()) > 2000
+    assert [(place, text[:80]) for place, text in docstrings() if found.search(text)] == [], (
+        f"say: {OLD_IN_DOCSTRINGS[pattern]}"
+    )
 
 
 def of_both(one: dict[str, str]) -> Iterator[tuple[str, str]]:

@@ -165,7 +165,7 @@ class GroupBudget:
         )
 
     def charge(self, plan: Plan) -> Charge:
-        """The cost of the whole table: choosing names, and all groups together. Proof at the head of this file."""
+        """The cost of the whole table: choosing names, and all groups together. Proof at the top of this file."""
         epsilon, delta = self.added_up(plan.epsilon, plan.delta)
         if self._moves_both_ways(plan):
             return Charge("other", epsilon=epsilon, delta=delta)
@@ -194,7 +194,7 @@ def selected(
     budget: GroupBudget,
     below: Callable[[int], int] = secrets.randbelow,
 ) -> Iterator[Name]:
-    """The names whose noisy counts reach the threshold. Proof at the head of this file."""
+    """The names whose noisy counts reach the threshold. Proof at the top of this file."""
     scale = Fraction(budget.touched) / Fraction(budget.selection_epsilon)
     least = threshold(budget)
     for name, count in counts:

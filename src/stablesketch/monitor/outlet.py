@@ -60,7 +60,7 @@ class JsonLinesFile:
         self._last = monitor, number
 
     def _end(self, length: int) -> list[bytes]:
-        """The lines in so many bytes at the end of the file, the last of which has no end."""
+        """The lines in this many bytes at the end of the file; the last one is not terminated."""
         with open(self._path, "rb") as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - length))
             return file.read(length).split(b"\n")

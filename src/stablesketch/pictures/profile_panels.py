@@ -1,4 +1,4 @@
-"""Profiles of many groups: a small picture for each, all to the same scale, because a single picture of so many curves
+"""Profiles of many groups: a small picture for each, all to the same scale, because a single picture with all curves
 would be unreadable.
 
 Behind each curve, all others are drawn in grey, to show where the group stands among them.

@@ -43,7 +43,7 @@ class GroupRelease:
         return visible(", ".join(self.group))
 
     def recorded(self, number: int) -> GroupRelease:
-        """As `Release.recorded`."""
+        """Like `Release.recorded`."""
         return replace(self, release=self.release.recorded(number))
 
     def __str__(self) -> str:
