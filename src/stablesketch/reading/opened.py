@@ -23,6 +23,7 @@ from .sqlite import sqlite_stream
 from .streams import Stream, arrow_stream, csv_stream
 from .tables import Table
 from .text_lines import line_stream
+from .untyped import typed
 from .wide import long_form, melted, source_columns
 
 _SQLITE = b"SQLite format 3\x00"
@@ -227,6 +228,7 @@ def _frame(duckdb: DuckDB, data: Any, columns: Columns) -> Table | Stream:
         )  # fmt: skip
     if all(name in frame.column_names for name in columns.names):
         frame = frame.select(columns.picked(frame.column_names))
+    frame = typed(frame, columns)
     duckdb.connection.register("frame", frame)
     types = duckdb.types("select * from frame", "the frame")
     return Table(duckdb, "the frame", "frame", types, cast=FRAME_CAST, counted=True).check(columns)

@@ -18,6 +18,7 @@ from .libraries import need
 from .lines import LONGEST_LINE, too_long
 from .packed import Readable, Rest, begun, unreadable
 from .tables import Table
+from .untyped import schema_without_rows, typed, typed_schema
 
 
 @dataclass
@@ -36,6 +37,7 @@ class Stream:
     cast: Cast = field(default_factory=Cast)
     rows: Callable[[], int] | None = None  # counts them, if they can be read again
     begins: list[tuple[int, str]] = field(default_factory=list)  # for each file, the number of rows before it
+    schema: Any = None  # of the batches, if it is known before any is read
 
     def place(self, row: int) -> tuple[str, int]:
         """The file of a row of the input, and its number there."""
@@ -53,7 +55,8 @@ class Stream:
         pa, compute = need("pyarrow"), need("pyarrow.compute")
         names = [*columns.key_marks, *(["v"] if columns.value is not None else [])]
         wanted = [*columns.key, *([columns.value] if columns.value is not None else [])]
-        for batch in prefetched(self.open()):
+        for read in prefetched(self.open()):
+            batch = typed(read, columns)
             arrays = [batch.column(name) for name in wanted]
             groups = [compute.cast(batch.column(name), pa.string()) for name in columns.by]
             yield pa.RecordBatch.from_arrays([*arrays, *groups], names=[*names, *columns.group_marks])
@@ -63,14 +66,16 @@ class Stream:
         pa = need("pyarrow")
         rows = _of_one_line(self.open(), self.name) if self.quotes and on_bad == "skip" else self.open()
         names = columns.picked(self.names)
-        batches = (batch.select(names) for batch in rows)
+        batches = (typed(batch.select(names), columns) for batch in rows)
         first = next(batches, None)
-        if first is None:
-            schema = pa.schema([(name, pa.string()) for name in names])
-            reader = pa.RecordBatchReader.from_batches(schema, [])
+        if first is not None:
+            schema = first.schema
+        elif self.schema is not None:
+            schema = typed_schema(pa.schema([self.schema.field(name) for name in names]), columns)
         else:
-            reader = pa.RecordBatchReader.from_batches(first.schema, chain([first], batches))
-        duckdb.keep("kept", reader)
+            schema = schema_without_rows(names, columns, text=self.text)
+        rest = chain([] if first is None else [first], batches)
+        duckdb.keep("kept", pa.RecordBatchReader.from_batches(schema, rest))
         table = Table(duckdb, self.name, "kept", duckdb.types("select * from kept", self.name), self.text)
         table.first_row, table.cast, table.place = self.first_row, self.cast, self.place
         return table.check(columns)
@@ -173,4 +178,4 @@ def _up_to(mark: str, batches: Iterator[Any], name: str) -> Iterator[Any]:
 
 def arrow_stream(reader: Any, name: str) -> Stream:
     """A pyarrow RecordBatchReader, or any iterator of batches, as a stream."""
-    return Stream(name, list(reader.schema.names), lambda: iter(reader), cast=FRAME_CAST)
+    return Stream(name, list(reader.schema.names), lambda: iter(reader), cast=FRAME_CAST, schema=reader.schema)
