@@ -44,7 +44,7 @@ _COMMANDS = {
     "exact": "Compute the exact statistic, which is [bold]not private[/]: for tests and for public data.",
     "sketch": "Collect data into a sketch that can be stored, merged and released.",
     "merge": "Merge the sketches of several shards. No secret is needed.",
-    "inspect": "Show the plan and the shards of a sketch, and nothing about the data.",
+    "inspect": "Show the plan, the size and the shards of a sketch, but no key and no value.",
     "audit": "Release neighbouring data sets many times and test whether they differ by more than the plan claims.",
     "ledger": "Keep a budget for all releases of the same data.",
     "secret": "Create a secret for shards to share.",

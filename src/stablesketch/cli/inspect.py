@@ -1,4 +1,7 @@
-"""`stablesketch inspect`: describes a stored sketch or a plan, without the secret and without showing data."""
+"""`stablesketch inspect`: describes a stored sketch or a plan, without the secret, keys or values.
+
+Size and shards are not private: an exact table has bytes for every key, and a shard may be named after its group.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ def inspect(
     file: Annotated[Path, typer.Argument(help="A sketch, or a plan.")],
     json: options.Json = False,
 ) -> None:
-    """Show the plan and the shards of a sketch, and nothing about the data."""
+    """Show the plan, the size and the shards of a sketch, but no key and no value."""
     if not is_blob(str(file)):
         chosen = options.read_plan(file)
         print_text(chosen.to_json()) if json else print_text(str(chosen))
