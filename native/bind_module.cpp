@@ -3,6 +3,7 @@
 
 namespace nb = nanobind;
 
+void bind_elementary(nb::module_& m);
 void bind_entries(nb::module_& m);
 void bind_fold(nb::module_& m);
 void bind_keys(nb::module_& m);
@@ -15,6 +16,7 @@ void bind_table(nb::module_& m);
 NB_MODULE(_native, m) {
     nb::set_leak_warnings(false);  // objects alive at exit are the interpreter's business, not a message to users
     m.doc() = "The compiled core of stablesketch: fingerprints of keys, the exact entries of a sketch, and registers.";
+    bind_elementary(m);
     bind_entries(m);
     bind_fold(m);
     bind_keys(m);

@@ -88,4 +88,7 @@ def test_the_version_is_the_same_everywhere() -> None:
     assert f"version = {{{ss.__version__}}}" in (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
     assert f"\nversion: {ss.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert importlib.metadata.version("stablesketch") == ss.__version__
-    assert f"## [{ss.__version__}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    newest = changes[changes.index("\n## [") :].splitlines()[1]
+    released, developed, _ = ss.__version__.partition(".dev")
+    assert newest == f"## [{released}], in preparation" if developed else newest.startswith(f"## [{released}] ")

@@ -64,8 +64,8 @@ LOOKS_UP = {
     ("plan", "mechanism"): "the registry finds those of the package, and the interface names the state that one opens",
 }
 FOR_ALL = {
-    "after_import", "arrays", "checked_json", "durable", "errors", "file_identity", "framing", "numeric", "paying",
-    "search", "secret", "spoken", "sqlite_reasons", "turns", "visible", "wording", "_native",
+    "after_import", "arrays", "checked_json", "durable", "elementary", "errors", "file_identity", "framing", "numeric",
+    "paying", "search", "secret", "spoken", "sqlite_reasons", "turns", "visible", "wording", "_native",
 }  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stablesketch import _native
+from stablesketch import _native, elementary
 from stablesketch.sketch.entry_law import ENTROPY, EntryLaw
 
 ROOT = Path(__file__).parents[2]
@@ -35,14 +35,30 @@ Step = tuple[int, np.ndarray, np.ndarray]
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sources that know nothing of Python, with the options of CMakeLists.txt, warnings being errors."""
+    """The sources that know nothing of Python."""
+    sources = [source for source in (ROOT / "native").glob("*.cpp") if not source.name.startswith("bind_")]
+    return compiled([*sources, Path(__file__).with_name("aarch64_main.cpp")], tmp_path_factory.mktemp("aarch64"))
+
+
+def compiled(sources: list[Path], folder: Path) -> Path:
+    """With the options of CMakeLists.txt, warnings being errors."""
     options = "-O3 -ffp-contract=off -fno-fast-math -Wall -Wextra"
     assert options in (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")
-    sources = [source for source in (ROOT / "native").glob("*.cpp") if not source.name.startswith("bind_")]
-    built = tmp_path_factory.mktemp("aarch64") / "aarch64_main"
+    built = folder / "program"
     command = [COMPILER, "-std=c++20", *options.split(), "-Werror", "-static", "-pthread", f"-I{ROOT / 'native'}"]
-    subprocess.run([*command, *sources, Path(__file__).with_name("aarch64_main.cpp"), "-o", built], check=True)
+    subprocess.run([*command, *sources, "-o", built], check=True)
     return built
+
+
+def test_the_same_logarithms_and_exponentials(tmp_path: Path) -> None:
+    """docs/math-elementary.md says that IEEE arithmetic fixes them to the bit."""
+    rng = np.random.default_rng(6)
+    numbers = np.concatenate([np.exp(rng.uniform(-700.0, 6.0, 5_000)), rng.uniform(-20.0, 20.0, 5_000), [0.0, 709.5]])
+    program = compiled([Path(__file__).with_name("elementary_main.cpp")], tmp_path)
+    done = subprocess.run([EMULATOR, program], input=numbers.tobytes(), capture_output=True, check=True)
+    own = np.stack([elementary.log(numbers, 3.0), elementary.exp(numbers)], axis=1).tobytes()
+    own += b"".join(each.tobytes() for each in elementary.exp_sums(numbers))
+    assert done.stdout == own
 
 
 def steps() -> list[Step]:

@@ -10,12 +10,12 @@ noisy_entropy.py. The proofs are in docs/math-bucket-entropy.md.
 **The cost of finite precision.** A term N_b (ln N_b - Ĥ_b) is computed in floats from that bucket alone, and the terms
 are added exactly. So buckets with the same content in both streams have the same computed terms, whatever their errors,
 and errors matter only in buckets that differ. There, for N_b <= 2^53 and |ζ_b| <= 500, a term is off by at most N_b (η
-+ `TERM_ERROR`), where η is the error of Ĥ_b: ln N_b < 37 is off by at most 4 roundings (2^-45), the difference is below
-574 and rounded once (2^-44), and so is the product (2^-43.8 N_b). N ln N is off by 2^-46 N. All of this together is
-less than (η + 2^-42) N in either stream.
++ `TERM_ERROR`), where η is the error of Ĥ_b: ln N_b < 37 is off by 38 · 2^-53 (docs/math-elementary.md: less than
+2^-47), the difference is below 574 and rounded once (2^-44), and so is the product (2^-43.8 N_b). N ln N is off by
+2^-47 N. All of this together is less than (η + 2^-42) N in either stream.
 
-"The same computed terms" relies on numpy giving a number the same bits wherever it is in an array, because rows move
-when a bucket before them fills; tests/privacy/test_same_bits_anywhere.py checks this.
+"The same computed terms": rows move when a bucket before them fills, and a number must have the same bits wherever it
+is. elementary.py and IEEE arithmetic ensure that; tests/privacy/test_same_bits_anywhere.py checks it.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Array
+from ..elementary import log
 from ..sketch.estimators.entropy_mean import entropy_mean
 
 TERM_ERROR = 2.0**-42
@@ -37,9 +38,9 @@ def bucket_mass(totals: NDArray[np.int64], locations: Array) -> Fraction:
     """N ln N - Σ N_b (ln N_b - Ĥ_b), from N_b and the y of every bucket, shape (B, g). Empty buckets add nothing."""
     held = totals > 0
     own = totals[held].astype(np.float64)
-    terms = own * (np.log(own) - entropy_mean(locations[held])) if held.any() else own
+    terms = own * (log(own) - entropy_mean(locations[held])) if held.any() else own
     total = sum(totals[held].tolist())
-    whole = total * Fraction(math.log(total)) if total else Fraction(0)
+    whole = total * Fraction(float(log(total))) if total else Fraction(0)
     return whole - _exact_sum(terms)
 
 

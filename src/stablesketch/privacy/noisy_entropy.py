@@ -44,7 +44,8 @@ group for another is one removed and one added: plan it as add_remove of 2c pair
 
 **What computing costs.** η = `error(z)`: with Ĥ₀ the estimate from ideal R and the same random bits, |Ĥ - Ĥ₀| <= η
 wherever |ζ| <= z <= 500, z the larger of z⁺ and z⁻, N <= 2^53 and no mean of positive parts of R in any entry exceeds
-8, which has a probability below e^-1000. Beyond T = 2^53 nothing of G is released.
+8, which has a probability below e^-1000. Beyond T = 2^53 nothing of G is released. Not charged: that large R are drawn
+from 62 bits and can be further off (docs/math-noisy-estimate.md, "R is not always so right").
 """
 
 from __future__ import annotations

@@ -53,9 +53,9 @@ at most D, 2% above their limits c = (2/π) Γ(p) sin(π(2-p)/2) and pc/2; and b
 
 **AES** is a permutation, so its blocks are independent but for (blocks)²/2^129: charged, too (`switching`).
 
-Not in `failure`: what AES can be told from a random permutation by. Measured, not proved: e
-(tests/law/test_above_one_table.py), but for p = 2, where the table is certified (docs/math-noisy-estimate.md, "The
-tables, certified").
+Not in `failure`: what AES can be told from a random permutation by. e is certified at some p from 1.01 to 2
+(docs/math-noisy-estimate.md, "The tables, certified"); at others it is measured, not proved
+(tests/law/test_above_one_table.py), and so are C and D.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ import numpy as np
 
 from .._native import Entries
 from ..arrays import Array
+from ..elementary import log
 from .entry_law import SketchLaw, checked_law
 
 
@@ -44,13 +45,10 @@ def integer_entries(entries: Entries) -> list[int]:
 
 
 def logs_of(entries: Entries) -> Array:
-    """ln|a_j| of all entries at once, -∞ for an entry of 0: ln|fraction| + exponent ln 2, with each entry first rounded
-    to the nearest float. As in `log_magnitudes`, the relative error of a_j is a few units in the last place of its
-    logarithm."""
+    """ln|a_j| of all entries at once, -∞ for an entry of 0, with each entry first rounded to the nearest float: to
+    within u (|ln a_j| + 2), u = 2^-53 (docs/math-elementary.md)."""
     fraction, exponent = entries.split()
-    with np.errstate(divide="ignore"):
-        logs: Array = np.log(np.abs(fraction)) + exponent * math.log(2.0)
-    return logs
+    return log(np.abs(fraction), exponent)
 
 
 def quotients(entries: Entries, divisors: Array) -> Array:

@@ -8,6 +8,7 @@ import numpy as np
 
 from .._native import Entries
 from ..arrays import Array
+from ..elementary import exp
 from ..errors import NegativeTotal
 from .entry_law import EntryLaw
 from .entry_values import integer_entries, log_magnitudes, logs_of
@@ -76,4 +77,4 @@ def _in_buckets(law: EntryLaw, entries: Entries, pairs: int, total: int, method:
 def bucket_moments(law: EntryLaw, entries: Entries) -> Array:
     """F_hat of each bucket, exactly 0 for an empty one. No error and no branch depends on the entries."""
     logs = one_sided.log_estimates(logs_of(entries).reshape(entries.buckets, -1), law.p)
-    return np.exp(logs)
+    return exp(logs)

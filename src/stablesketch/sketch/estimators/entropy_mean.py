@@ -51,6 +51,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...arrays import Array
+from ...elementary import exp_sums, log
 from ...errors import HIDDEN, ArgumentError, ArgumentTypeError
 from ...numeric import is_whole
 from ...search import last_whole
@@ -80,8 +81,8 @@ def entropy_mean(entries: ArrayLike) -> Array:
     constant = _digamma(_checked(y.shape[-1], "entries") - 1)
     if not np.isfinite(y).all():
         raise ArgumentError("entries", HIDDEN, "must be finite", "Divide them by the total N > 0")
-    top = y.max(axis=-1)
-    out: Array = constant - (top + np.log(np.exp(y - top[..., np.newaxis]).sum(axis=-1)))
+    top, total = exp_sums(y)
+    out: Array = constant - (top + log(total))
     return out
 
 

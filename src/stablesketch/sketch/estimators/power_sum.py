@@ -27,6 +27,7 @@ from statistics import NormalDist
 import numpy as np
 
 from ...arrays import Array
+from ...elementary import exp_sums, log
 from ...errors import ArgumentError
 from ...law.one_sided import one_sided_law
 from ...law.quadrature import gauss_log_exponential
@@ -131,15 +132,11 @@ class PowerSum:
 
         An entry of 0 gives an estimate of exactly 0, which is the limit, and keeps F_hat(s y) = s^p F_hat(y) for s = 0.
         """
-        terms = self.power * z  # λ < 0: the smallest entry is the largest term
-        top = terms.max(axis=-1, keepdims=True)
-        empty = np.isposinf(top)
+        # λ < 0: the smallest entry is the largest term
+        top, total = exp_sums(self.power * z)
         with np.errstate(invalid="ignore"):
-            terms -= top
-        np.exp(terms, out=terms)
-        with np.errstate(invalid="ignore"):
-            logs = (top[..., 0] + np.log(terms.mean(axis=-1))) / self.power - self.log_constant
-        return np.where(empty[..., 0], -np.inf, logs)
+            logs = (top + log(total / z.shape[-1])) / self.power - self.log_constant
+        return np.where(np.isposinf(top), -np.inf, logs)
 
     def log_quantile(self, probability: float) -> float:
         """ln x with P(ξ <= x) = probability."""
