@@ -17,6 +17,7 @@ from ..monitor.monitor import Sink
 from ..monitor.outlet import JsonLinesFile
 from ..monitor.outputs import Outputs
 from ..monitor.windows import Windows
+from ..release.arguments import DEFAULTS
 from ..statistic import STATISTICS, Statistic
 from . import monitor_options as own
 from . import options
@@ -73,10 +74,10 @@ def monitor(
     pairs_per_person: own.PairsPerPerson = None,
     ledger: own.LedgerFile = None,
     budget_per: own.BudgetPer = None,
-    mechanism: own.Mechanism = "sketch",
+    mechanism: own.Mechanism = DEFAULTS["mechanism"],
     error: options.Error = None,
     memory: options.Memory = None,
-    confidence: own.Confidence = 0.95,
+    confidence: own.Confidence = DEFAULTS["confidence"],
     state: own.State = None,
     out: own.Out = None,
     demo: own.Demo = False,

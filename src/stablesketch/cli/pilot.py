@@ -13,6 +13,7 @@ from ..errors import PlanInfeasible
 from ..plan import Plan
 from ..plan.asked import asked
 from ..plan.planner import planned
+from ..release.arguments import DEFAULTS
 from ..spoken import at_most, percent, relative_error
 from . import options
 from .data_options import Data, with_data
@@ -42,7 +43,7 @@ def public(
     epsilon: options.Epsilon = None,
     delta: options.Delta = None,
     max_value: Annotated[int, options.in_privacy(parser=options.count, metavar="N", help="Maximum value.")] = 1,
-    mechanism: options.Mechanism = "sketch",
+    mechanism: options.Mechanism = DEFAULTS["mechanism"],
     json: options.Json = False,
 ) -> None:
     """Suggest a number from public knowledge about the people. Reads nothing and spends nothing.

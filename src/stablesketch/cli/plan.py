@@ -9,7 +9,7 @@ import typer
 from ..pictures import drawn_part
 from ..plan.asked import asked
 from ..plan.planner import planned_for_data
-from ..release.arguments import usual_relation, usual_unit
+from ..release.arguments import DEFAULTS, usual_relation, usual_unit
 from . import options
 from .kept import check_new, keep_plan
 from .screen import note, print_text, write_new
@@ -49,7 +49,7 @@ def plan(
     memory: options.Memory = None,
     entries_per_key: options.PerKey = None,
     expected: options.Expected = None,
-    mechanism: options.Mechanism = "sketch",
+    mechanism: options.Mechanism = DEFAULTS["mechanism"],
     json: options.Json = False,
     output: options.Output = None,
     plot: options.Plot = None,
