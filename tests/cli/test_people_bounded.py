@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from pathlib import Path
 
 import pytest
@@ -109,6 +110,17 @@ def test_a_pilot_from_public_knowledge(shell: Shell) -> None:
     both = {row["pairs_per_person"]: math.hypot(row["error"], 1.0 - row["used"]) for row in rows}
     assert min(both, key=both.__getitem__) == 24
     assert [row["used"] for row in rows] == sorted(row["used"] for row in rows)
+
+
+def test_a_pilot_suggests_nothing_where_noise_drowns_every_answer(shell: Shell) -> None:
+    typed = ("pilot", "public", "--people", "1e5", "--rows", "16", "--epsilon", "0.01", "--delta", "1e-9")
+    shown = shell(*typed, "--order", "2")
+    assert shown.code == 0
+    assert "over 100%" in shown.out
+    assert not re.findall(r" [\d,]{3,}%", shown.out.replace("over 100%", ""))
+    assert "--pairs-per-person" not in shown.out
+    assert not any(row["suggested"] for row in json.loads(shell(*typed, "--order", "2", "--json").out))
+    assert "no useful answer can be expected, however many rows of each person are used" in shown.err
 
 
 def test_a_private_pilot_is_paid_for(shell: Shell) -> None:

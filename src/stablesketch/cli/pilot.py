@@ -62,18 +62,26 @@ def public(
             break
     if not plans:
         raise PlanInfeasible("no plan reaches this, even with one row of each person. Pass a larger ε.")
-    best = min(plans, key=crowd.score)
+    least = min(plans, key=crowd.score)
+    best = None if wanted.relative and crowd.error(least) > 1.0 else least
     if json:
         print_text(json_text([_row(crowd, plan, best) for plan in plans]))
         return
     shown = [
         [
             f"{plan.privacy.pairs_per_person:,}", percent(1.0 - crowd.used(plan.privacy.pairs_per_person)),
-            _error(crowd, plan), percent(crowd.score(plan)),
+            _error(crowd, plan), relative_error(crowd.score(plan)),
         ]
         for plan in plans
     ]  # fmt: skip
     plain_table(["rows of each person", "rows dropped", f"planned error of {wanted}", "both"], shown, numbers=4)
+    if best is None:
+        other = "" if mechanism == "exact" else ", or try --mechanism exact"
+        note(
+            "no useful answer can be expected, however many rows of each person are used. Pass a larger ε or a lower "
+            f"order{other}"
+        )
+        return
     print_text(f"\n--pairs-per-person {best.privacy.pairs_per_person}")
     note(
         "both is √(dropped² + error²), and the smallest is suggested. How dropped rows change the value is unknown "
@@ -81,7 +89,7 @@ def public(
     )
 
 
-def _row(crowd: People, plan: Plan, best: Plan) -> dict[str, float | int | bool]:
+def _row(crowd: People, plan: Plan, best: Plan | None) -> dict[str, float | int | bool]:
     c = plan.privacy.pairs_per_person
     return {"pairs_per_person": c, "used": crowd.used(c), "error": crowd.error(plan), "suggested": plan is best}
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .plan import Plan
 
 _LEAST_WIDTH = 70  # of a note
+_WIDEST = 100  # rule, however long a row is
 
 
 def plan_table(plan: Plan, whose: Privacy | None = None, *, person: bool = False) -> str:
@@ -34,7 +35,7 @@ def plan_table(plan: Plan, whose: Privacy | None = None, *, person: bool = False
     width = max(len(name) for name, _ in rows)
     lines = [f"{name.ljust(width)}  {text}" for name, text in rows]
     title = f"Plan: {plan.statistic} by the {plan.mechanism} mechanism"
-    rule = "─" * max(len(line) for line in [title, *lines])
+    rule = "─" * min(max(len(line) for line in [title, *lines]), _WIDEST)
     within = max(len(rule) - width - 2, _LEAST_WIDTH)
     for note in _notes(plan):
         first, *rest = textwrap.wrap(note, within)
