@@ -40,7 +40,7 @@ def noise_of(secret: Secret, what: object) -> Callable[[int], int]:
 def noisy(units: int, scale: Fraction, step: Fraction, confidence: float, below: Callable[[int], int]) -> Belief:
     """(units + discrete Laplace noise of this scale) · step, and where the truth is believed to be."""
     value = float((units + discrete_laplace.sample(scale, below)) * step)
-    # The noise is symmetric: its two-sided quantile either way, plus half a step for the grid.
+    # The noise is symmetric: its two-sided quantile either way, plus a step, which covers the rounding to the grid.
     reach = float((discrete_laplace.quantile(scale, (1 + Fraction(confidence)) / 2) + 1) * step)
     low = max(value - reach, 0.0)
     truth = laplace_belief(value, float(scale * step)).quantiles

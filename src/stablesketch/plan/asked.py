@@ -87,7 +87,8 @@ class Asked:
 
     @property
     def each_per_key(self) -> tuple[int, ...]:
-        """The number of entries that a key touches in each measurement; empty where `sizes` is."""
+        """The number of entries that a key touches in each measurement, if the caller gave one for each; otherwise
+        empty."""
         return self.entries_per_key if isinstance(self.entries_per_key, tuple) else ()
 
     @property

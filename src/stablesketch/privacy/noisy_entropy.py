@@ -5,20 +5,20 @@ G = N H rises with every pair, by at most Δ = c M (1 + ln(T/M)) for c pairs of 
 neighbours (exact_entropy.py). N Ĥ = G + N ζ is released with noise, and N before it unless it is public; H is their
 quotient. The proofs are in docs/math-noisy-estimate.md and, for buckets, docs/math-bucket-entropy.md. In short:
 
-**One estimate.** A pair of value v adds between 0 and v (1 + ln(T/v)) to G, v to N and v ζ to N ζ. But for a
-probability of δ_z, -z⁻ <= ζ <= z⁺. So with β = (1 + ln(T/M))/2 and z = (z⁺ + z⁻)/2 a pair that is added changes
+**One estimate.** A pair of value v adds between 0 and v (1 + ln(T/v)) to G, v to N and v ζ to N ζ. Except with
+probability δ_z, -z⁻ <= ζ <= z⁺. So with β = (1 + ln(T/M))/2 and z = (z⁺ + z⁻)/2 a pair that is added changes
 
     N (Ĥ - β'),      β' = β + (z⁺ - z⁻)/2,
 
-by at most M (β + z), as much up as down: half of what it can change N Ĥ by. That is what is given noise; H is β' more
-than what it is divided by N, and the noise of N counts only by |H - β'|. Where pairs are replaced it may be up on one
-side and down on the other: twice that, but for ζ, which counts by |N - N'| alone. The two streams are coupled by the
-same ζ. Computing moves either by η T at most. In all that is at most
+by at most M (β + z) in either direction: half as much as it can change N Ĥ. Noise is added to this quantity; H is β'
+plus the quantity divided by N, and the noise of N matters only through |H - β'|. If a pair is replaced, one change may
+go up and the other down: twice that, except for ζ, which counts only by |N - N'|. The two streams are coupled by the
+same ζ. Finite precision moves each by at most η T. In all, the change is at most
 
     V(T) = c (M (β + z) + 2 η T),      replace: c (2 M β + (M - 1) z + 2 η T).
 
 N (Ĥ - β') is rounded to a grid of V/units, so its integer moves by at most `units`, and discrete Laplace noise of scale
-units/ε_G is added. Where N is public (replace, every pair counts 1) ζ drops out, T = N and β' = 0.
+units/ε_G is added. If N is public (replace, every pair counts 1), ζ drops out, T = N and β' = 0.
 
 **Buckets.** N Ĥ is N H + Σ N_b ζ_b then, N_b the total of a bucket with entries of its own (bucket_entropy.py). Added
 pairs raise some N_b, so all of the above holds as it is, with the ζ_b of the buckets that change within their limits: c
@@ -29,8 +29,8 @@ buckets at most. A pair that is replaced may leave a bucket for another, and the
 also where N is public, over 2c buckets. The interval needs ‖N‖ = sqrt(Σ N_b²), which moves by at most c M, whatever the
 hash: it is released too, with discrete Laplace noise of scale c M/ε_2, ε_2 being `NORM_SHARE` of ε.
 
-**From exact totals** all of it holds with ζ = 0: z⁺ = z⁻ = 0, nothing is lost to it, and η is `EXACT_ERROR`, by which
-`exact_mass` may be off. There is no largest T.
+**From exact totals** all of this holds with ζ = 0: z⁺ = z⁻ = 0, no δ is spent on ζ, and η is `EXACT_ERROR`, the largest
+error of `exact_mass`. There is no largest T.
 
 **T** comes from the noisy N and fails with probability δ_T: exact_entropy.py. So step and noise of G, in nats, depend
 on an output, which is public by then. In steps they do not: for every T, the same pair of laws dominates G, discrete

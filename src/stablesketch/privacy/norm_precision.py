@@ -1,8 +1,8 @@
 """What finite precision costs an estimated norm (noisy_norm.py): symmetric entries cancel, so errors are not relative.
 
-Claim. Let T be the estimate from ideal entries a_j = Σ f_k x_kj and T̃ the computed one. But for an event of
-probability `failure`, |T̃ - T| <= η T for every stream of at most `keys` keys, whatever their totals. Everything is
-proved from one measured number, e: a computed x̃ errs by at most e (1 + |x|), sign and magnitude being drawn apart.
+Claim. Let T be the estimate from ideal entries a_j = Σ f_k x_kj and T̃ the computed one. Except with probability
+`failure`, |T̃ - T| <= η T for every stream of at most `keys` keys, whatever their totals. Everything is proved from one
+measured number, e: the error of a computed x̃ is at most e (1 + |x|), and sign and magnitude are drawn separately.
 
 **Signs.** The sign of x̃ is a bit of its own. So with magnitudes fixed the error of an entry is Σ s_k α_k, s_k
 independent signs, |α_k| <= β_k = e f_k (1 + |x_k|), and P(|Σ s_k α_k| > u) <= 2 P(|Σ s_k β_k| > u). Proof: order
@@ -11,34 +11,35 @@ average of the partial sums of s_k β_k and of 0, so it is at most the largest o
 twice the probability of the last (Lévy's inequality). ∎ And s_k |x_k| is again symmetric stable: Σ s_k β_k is e Σ s_k
 f_k plus e times an entry.
 
-**p = 2.** |Σ s_k f_k| <= z ‖f‖_2 but for 2 e^{-z²/2} (Hoeffding), and an entry is below √2 z ‖f‖_2 but for e^{-z²/2}.
-So all entries err by at most A = (1 + √2) z e ‖f‖_2 but for 6 r e^{-z²/2}, and T, which is a Euclidean norm over κ
-√(2r), by A/(κ √2). The smallest ξ is ξ_0 but for a chosen probability, and ‖f‖ <= T/ξ_0.
+**p = 2.** |Σ s_k f_k| <= z ‖f‖_2 except with probability 2 e^{-z²/2} (Hoeffding), and an entry is below √2 z ‖f‖_2
+except with probability e^{-z²/2}. So the error of every entry is at most A = (1 + √2) z e ‖f‖_2 except with probability
+6 r e^{-z²/2}, and that of T, which is a Euclidean norm over κ √(2r), is at most A/(κ √2). ξ is at least ξ_0 except with
+a chosen probability, and ‖f‖ <= T/ξ_0.
 
-**1 < p < 2.** T κ is the k-th smallest |a_j|, Q, so only entries near Q matter. Write ‖f‖ = 1. Let w be such that
-Q <= w/3 but for a chosen probability. Far out, for x >= 50, x^p P(|X| > x) <= C and x^{p+1} times the density of X is
-at most D, 2% above their limits c = (2/π) Γ(p) sin(π(2-p)/2) and pc/2; and both are at most 1 for all x
+**1 < p < 2.** T κ is the k-th smallest |a_j|, Q, so only entries near Q matter. Write ‖f‖ = 1. Let w be such that Q <=
+w/3 except with a chosen probability. Far out, for x >= 50, x^p P(|X| > x) <= C and x^{p+1} times the density of X is at
+most D, 2% above their limits c = (2/π) Γ(p) sin(π(2-p)/2) and pc/2; and both are at most 1 for all x
 (tests/privacy/test_norm_precision.py). Call a term f_k x_k of an entry large if it exceeds z, where z >= 8w and 7z/8 >=
 50.
 - *An entry with a large term is seldom near a given place.* For an interval I in [0, w] of length l, P(some term is
   large, |a_j| in I) <= 2 l C D (8/7)^p z^{-(2p+1)}. Proof: let term k be large. The rest R of the entry is independent
   of it, and |R| > z - w >= 7z/8; R is stable of scale at most 1, so that has probability at most C (7z/8)^{-p}. Then
   f_k x_k lies in two intervals of length l beyond z, where its density is at most D f_k^p z^{-(p+1)}. Add over k. ∎
-- *The terms that are not large* err together by at most A = e (z_1 + m z) but for 4 e^{-z_1²/2} + 4 exp(-m (ln(m/v) -
-  1)): signs as above, then Hoeffding for Σ s_k f_k, and Bennett for the bounded terms, whose variances add up to at
-  most Σ f_k² ∫_0^{z/f_k} 2x P(|X| > x) dx <= v z². P(|X| > x) is at most 1, x^{-p}, and from 50 on C x^{-p}; Σ f_k² is
-  at most 1; so v = (1 + 2 (50^{2-p} - 1)/(2-p)) z^{-2} + 2 C z^{-p}/(2-p) will do.
+- *The terms that are not large* have a joint error of at most A = e (z_1 + m z) except with probability 4 e^{-z_1²/2} +
+  4 exp(-m (ln(m/v) - 1)): signs as above, then Hoeffding for Σ s_k f_k, and Bennett for the bounded terms, whose
+  variances add up to at most Σ f_k² ∫_0^{z/f_k} 2x P(|X| > x) dx <= v z². P(|X| > x) is at most 1, x^{-p}, and from 50
+  on C x^{-p}; Σ f_k² is at most 1; so v = (1 + 2 (50^{2-p} - 1)/(2-p)) z^{-2} + 2 C z^{-p}/(2-p) will do.
 - *All entries, coarsely.* Take a first z, Z, so large that no entry in [0, w] has a large term (l = w, r entries), and
-  its A, B. Of an entry beyond w at most two terms are large but for (C Z^{-p})³/6. If both are below Y = w/(8e), they
-  err together by at most w/3. If the larger of them, y, is above, then the rest of the entry is below y/2, and so |a_j|
-  above y/2 and the error of both below 5e |a_j|, but for C Y^{-p} C (Y/2)^{-p}. So |ã_j - a_j| <= B where |a_j| <= w,
-  and |ã_j| > w/2 elsewhere.
-- *Those near Q, finely.* Let no entry with ||a_j| - Q| <= 2B have a large term of a second, smaller z. Then such
-  entries err by at most A, A <= B, those further below or above are still below Q - A or above Q + A when computed,
-  and Q moves by at most A. It fails with probability at most 2 (E 1/h(Q) + 4rB) C D (8/7)^p z^{-(2p+1)}, h the
-  density of |X|. Proof: of the other r - 1 entries let U and V be the (k-1)-th and the k-th smallest magnitude. Q is
-  the middle one of U, |a_j|, V, so |a_j| lies in [U - 2B, V + 2B], which is independent of a_j, and in [0, w]. Take the
-  first bullet and add over j: r E(V - U) is the mean of 1/h(Q) (sketch/estimators/norm.py, `gap`). ∎
+  its A, B. At most two terms of an entry beyond w are large except with probability (C Z^{-p})³/6. If both are below Y
+  = w/(8e), their joint error is at most w/3. If the larger of them, y, is above, then the rest of the entry is below
+  y/2, and so |a_j| above y/2 and the error of both below 5e |a_j|, except with probability C Y^{-p} C (Y/2)^{-p}. So
+  |ã_j - a_j| <= B where |a_j| <= w, and |ã_j| > w/2 elsewhere.
+- *Those near Q, finely.* Let no entry with ||a_j| - Q| <= 2B have a large term of a second, smaller z. Then the error
+  of such entries is at most A, A <= B, those further below or above are still below Q - A or above Q + A when computed,
+  and Q moves by at most A. It fails with probability at most 2 (E 1/h(Q) + 4rB) C D (8/7)^p z^{-(2p+1)}, h the density
+  of |X|. Proof: of the other r - 1 entries let U and V be the (k-1)-th and the k-th smallest magnitude. Q is the middle
+  one of U, |a_j|, V, so |a_j| lies in [U - 2B, V + 2B], which is independent of a_j, and in [0, w]. Take the first
+  bullet and add over j: r E(V - U) is the mean of 1/h(Q) (sketch/estimators/norm.py, `gap`). ∎
 
 **The last octave.** The uniform number behind x has a least value; below, x comes out too small.
 - p = 2: where it is below 2^-63, with probability q = 2^-64. The law of an entry changes by at most 4q + 3(nq)² in
@@ -51,10 +52,10 @@ at most D, 2% above their limits c = (2/π) Γ(p) sin(π(2-p)/2) and pc/2; and b
 - p < 2: the table has 32 octaves more on the upper side (native/stable_table.hpp, deep octaves), so the probability is
   2^-96, and all hits are charged: keys times entries times that.
 
-**AES** is a permutation, so its blocks are independent but for (blocks)²/2^129: charged, too (`switching`).
+**AES** is a permutation, so its blocks are independent except for (blocks)²/2^129, which is charged too (`switching`).
 
-Not in `failure`: what AES can be told from a random permutation by. e is certified at some p from 1.01 to 2
-(docs/math-noisy-estimate.md, "The tables, certified"); at others it is measured, not proved
+Not in `failure`: how well AES can be distinguished from a random permutation. e is certified at some p from 1.01 to 2
+(docs/math-noisy-estimate.md, "The tables, certified"). At others it is measured, not proved
 (tests/law/test_above_one_table.py), and so are C and D.
 """
 

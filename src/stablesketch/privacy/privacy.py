@@ -40,9 +40,9 @@ class Privacy:
     that every key occurs once, with its whole total. `ss.release` adds up files and frames by key before it counts
     them; if you call `update` yourself, you must do the same.
 
-    With `unit="individual"` a row with value n stands for n individuals, which are n pairs of value 1, and each of them
-    is protected. It is for counts, as in tables of species, and needs no `max_value`. Someone who is a whole cell, or
-    several of those counted, is protected less: to protect a cell, use `unit="pair"` with a `max_value`.
+    With `unit="individual"` a row with value n stands for n individuals, which are n pairs of value 1, and any one of
+    them is protected. It is for counts, as in tables of species, and needs no `max_value`. Someone who is a whole cell,
+    or several of those counted, is protected less: to protect a cell, use `unit="pair"` with a `max_value`.
 
     `groups` is for tables: the maximum number of groups that the pairs of one person may be in. Each group is released
     under this same privacy; all of them together are then (ε, δ)-private, not only each alone.
