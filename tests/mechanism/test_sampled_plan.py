@@ -52,7 +52,7 @@ def test_the_planner_compares_and_advises() -> None:
     assert sparse.sampled is not None
     assert sparse.sampled.bias == pytest.approx(0.02**0.5 - 1.0)  # every key seen once
     assert sparse.error > 0.85
-    assert "better: leave out sampling" in str(sparse)
+    assert "better, so leave out sampling" in str(sparse)
     dense = ss.plan(ss.Moment(0.25), privacy, size=50, sampling=0.05, expected=DENSE, mechanism="bare")
     assert "as good, and unbiased" in str(dense)
     assert "5% of pairs, once for all entries; bias -2.35%" in str(dense)

@@ -99,7 +99,7 @@ class SampledMoment(BareMoment):
         floor = f"a floor of {sampled.unsampled_floor:,.4g}" if sampled.unsampled_floor else "no floor needed"
         better = "as good, and unbiased" if sampled.unsampled_error <= 1.05 * plan.error else "worse"
         if sampled.unsampled_error < 0.95 * plan.error:
-            better = "better: leave out sampling"
+            better = "better, so leave out sampling"
         bare = f"ε = {sampled.bare_epsilon:.4g}" if sampled.bare_epsilon < 1000.0 else "no meaningful guarantee"
         return [
             *super().rows(plan),

@@ -57,5 +57,5 @@ def _protected(plan: Plan, privacy: Privacy, person: bool) -> str:
     number = f"at least {privacy.pairs:,}" if privacy.pairs else "any number of"
     count, whole = f"up to {privacy.pairs_per_person}", f"{number} {privacy.unit}s"
     replaced = privacy.relation == "replace"
-    said = f"replacing {count} of {whole}" if replaced else f"adding {count} to {whole}, or removing them"
+    said = f"replacing {count} of {whole}" if replaced else f"adding or removing {count} in a stream of {whole}"
     return f"{said}, values up to {privacy.max_value:,}"
