@@ -133,8 +133,8 @@ def show_measured(found: Measured, default: Measured) -> None:
     show("a state from bytes", found.read, default.read, "µs", 1e6)
     show("merging two states", found.merged, default.merged, "µs", 1e6)
     show("a release, after the first", found.released, default.released, "µs", 1e6)
-    show("a state on its way", found.message, default.message, "bytes")
-    show("a collector in memory", found.resident, default.resident, "bytes")
+    show("a state on its way", found.message, default.message, "KiB", 1 / 1024)
+    show("a collector in memory", found.resident, default.resident, "KiB", 1 / 1024)
     print()
 
 

@@ -161,7 +161,7 @@ class Report:
             inside += found.low <= truth <= found.high
             self._line(
                 f"  {sketch.p:5.2f} {truth:12,.0f} {found.value:12,.0f} {_interval(found.low, found.high)}"
-                f" {100.0 * (found.value / truth - 1.0):+8.1f}% {len(sketch.to_bytes()):7,} B"
+                f" {100.0 * (found.value / truth - 1.0):+8.1f}% {len(sketch.to_bytes()) / 1024:5.1f} KiB"
             )
         self._line()
         self._note(
@@ -173,8 +173,8 @@ class Report:
     def memory(self, exact: Counter[str], sketch: Sketch) -> None:
         self._section("What has to be stored")
         table, blob = len(pickle.dumps(dict(exact))), len(sketch.to_bytes())
-        self._line(f"  the exact table  {table:11,} B   every word and its count; grows with the data")
-        self._line(f"  one sketch       {blob:11,} B   {table / blob:,.0f} times smaller, without any words")
+        self._line(f"  the exact table  {table / 1024:9,.1f} KiB  every word and its count; grows with the data")
+        self._line(f"  one sketch       {blob / 1024:9,.1f} KiB  {table / blob:,.0f} times smaller, without any words")
 
     def check(self, name: str, claim: str, holds: bool) -> bool:
         if name == "merge":

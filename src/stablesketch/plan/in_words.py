@@ -54,8 +54,8 @@ def rounded_up(value: float) -> float:
 
 
 def stored(count: int) -> str:
-    """A number of bytes."""
-    return f"{count:,} bytes" if count < 10_000 else f"{count / 1024:,.1f} KiB"
+    """A number of bytes, in the one unit of sizes."""
+    return f"{count / 1024:,.1f} KiB"
 
 
 def both_errors(plan: Plan, whole: str = "") -> str:
