@@ -273,11 +273,6 @@ class Outcome(Tabular):
         write_named("path", Path(path), registry_entry(self, context).encode(), public=True)
 
 
-def recorded(releases: list[Any], number: int) -> list[Any]:
-    """The releases with the number of their record, which the ledger assigns when it records them."""
-    return [one.recorded(number) for one in releases]
-
-
 def to_json(releases: list[Any], *, grouped: bool) -> str:
     """The release, or a list with one for each group."""
     texts = [one.to_json() for one in releases]

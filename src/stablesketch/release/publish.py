@@ -20,7 +20,7 @@ from ..paying import Paid, current_payment
 from ..published import Release, Terms
 from ..wording import arg
 from .decide import Decision
-from .outcome import GroupRelease, recorded, to_json
+from .outcome import GroupRelease, to_json
 from .source import Progress
 
 if TYPE_CHECKING:
@@ -95,5 +95,5 @@ def publish(
         if shown is not None:
             shown.advance(1)
     # Recorded with their values, which nobody has seen until then.
-    number = till.pay(decision.ask, lambda number: to_json(recorded(releases, number), grouped=grouped))
-    return releases if number is None else recorded(releases, number)
+    number = till.pay(decision.ask, lambda number: to_json([one.recorded(number) for one in releases], grouped=grouped))
+    return releases if number is None else [one.recorded(number) for one in releases]
