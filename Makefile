@@ -2,17 +2,17 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-# Libraries are not compiled to bytecode when they are installed, which takes longer than unpacking them: Python compiles
-# what it imports, once.
+# Libraries are not compiled to bytecode when they are installed, because that takes longer than unpacking them: Python
+# compiles what it imports, once.
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
-# The package is installed editable, so changed Python files need nothing. It is installed again when a native source
-# changes, or when the list of Python files does: the name of the stamp has a checksum of that list.
+# The package is installed editable, so a changed Python file takes effect at once. It is installed again when a native
+# source or the list of Python files changes: the name of the stamp contains a checksum of that list.
 FILES     := $(shell find src -name '*.py' | LC_ALL=C sort | cksum | cut -d' ' -f1)
 INSTALLED := $(VENV)/.installed-$(FILES)
 NATIVE    := CMakeLists.txt pyproject.toml $(wildcard native/*)
 
-# What Python compiles it keeps, whatever the environment says: libraries come uncompiled, the tests start hundreds of
+# Python keeps its bytecode, whatever the environment says: libraries come uncompiled, the tests start hundreds of
 # processes, and every pytest would rewrite ten thousand tests again.
 COMPILED_ONCE := PYTHONDONTWRITEBYTECODE=
 
@@ -20,34 +20,34 @@ COMPILED_ONCE := PYTHONDONTWRITEBYTECODE=
 .PHONY: help demo cli test test-slow lint docs docs-serve man bench bench-engines accuracy studies picture import-time audit fuzz race paper dist clean
 
 help:
-	@echo "make demo         how varied the words of Python's own standard library are: a private answer, its report"
+	@echo "make demo         how varied are the words of Python's standard library? A private answer and its report"
 	@echo "make cli          the command stablesketch, in .venv/bin"
 	@echo "make test         lint, types and the fast tests"
 	@echo "make test-slow    sanitizers, long statistical sweeps, sdist and wheel"
 	@echo "make docs         the documentation site, in build/site"
 	@echo "make docs-serve   the same, served at http://127.0.0.1:8000, rebuilt when a page changes"
 	@echo "make man          the manual page docs/stablesketch.1, from the help"
-	@echo "make bench        how fast it is against its peers: the table and picture of docs/performance.md"
+	@echo "make bench        how fast it is, compared with its peers: the table and picture of docs/performance.md"
 	@echo "make bench-engines  Spark against Spark on 10^8 pairs: the tables of docs/scale.md"
 	@echo "make accuracy     the accuracy table of docs/accuracy.md"
-	@echo "make studies      errors and intervals of releases, beside version 0.1.0; DATA=folder of Parquet streams"
+	@echo "make studies      errors and intervals of releases, compared with 0.1.0; DATA=folder of Parquet streams"
 	@echo "make picture      the pictures of the README and of the documentation"
-	@echo "make audit        every way to measure on neighbouring data, in build/audit; TRIALS=8000, half an hour"
-	@echo "make fuzz         mutants of all that is read, under sanitizers; SECONDS=3600 SEED=1, report in build/fuzz.txt"
+	@echo "make audit        tests every mechanism on neighbouring data, in build/audit; TRIALS=8000, half an hour"
+	@echo "make fuzz         mutated input to all readers, under sanitizers; SECONDS=3600 SEED=1, report in build/fuzz.txt"
 	@echo "make paper        every figure and theorem of the paper, in build/paper; DATA=folder of Parquet streams"
 	@echo "make race         threads on one object under the thread sanitizer; RACE_PYTHON=a Python built for it"
 	@echo "make import-time  how long import stablesketch takes"
 	@echo "make dist         sdist and wheel in dist/"
 	@echo "make clean        remove .venv, build and dist"
 
-# A virtual environment that failed half way is taken away, or the next run would trust it.
+# A half-made virtual environment is removed, or the next run would trust it.
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "stablesketch needs Python 3.11 or later. Try: make PYTHON=python3.12 ..." >&2; exit 1; }
 	@$(PYTHON) -m venv $(VENV) \
 	  || { rm -rf $(VENV); echo "No virtual environment: install the venv module (Debian: python3-venv)." >&2; exit 1; }
 
-# One pip call for what builds the package and what it needs; pyproject.toml says which.
+# One pip call for the build tools and the dependencies listed in pyproject.toml.
 $(VENV)/.tools: pyproject.toml $(BIN)/python
 	@echo "Fetching the tools that build it ..."
 	@$(BIN)/python -c 'import tomllib; read = tomllib.load(open("pyproject.toml", "rb")); \
@@ -62,8 +62,8 @@ $(INSTALLED): $(VENV)/.tools $(NATIVE)
 	@rm -f $(VENV)/.installed-*
 	@touch $@
 
-# What an extra of pyproject.toml needs, without building the package a second time. It can be fetched while the package
-# is compiled: neither pip call installs what the other does.
+# The dependencies of an extra of pyproject.toml, without building the package a second time. They can be fetched while
+# the package is compiled: neither pip call installs what the other does.
 $(VENV)/.libraries-%: $(VENV)/.tools
 	@echo "Installing what [$*] needs ..."
 	@$(BIN)/python -c 'import sys, tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
@@ -75,7 +75,7 @@ $(VENV)/.libraries-%: $(VENV)/.tools
 $(VENV)/.extra-%: $(VENV)/.libraries-% $(INSTALLED)
 	@touch $@
 
-# With the libraries of the command line: it shows a report, and ends with a command that can be typed at once.
+# With the libraries of the command line: the demo shows a report, and ends with a command to type next.
 demo:
 	@$(MAKE) --no-print-directory --jobs 2 $(VENV)/.extra-cli
 	@$(COMPILED_ONCE) $(BIN)/python -m stablesketch.demo
@@ -90,8 +90,8 @@ lint: $(VENV)/.extra-test
 	@$(BIN)/clang-format --dry-run -Werror $(filter-out native/skewed_law.hpp,$(wildcard native/*.?pp))
 	@$(BIN)/zizmor --offline --quiet --no-progress .github
 
-# Beam wants older versions of some libraries than all others take, so it has an environment of its own. That sees what is
-# in the first one, and the versions that are in both it takes from itself.
+# Beam needs older versions of some libraries, so it has its own environment. That one also sees the libraries of the
+# first; where both have a library, its own version wins.
 $(VENV)-beam/.ready: pyproject.toml $(VENV)/.extra-test
 	@echo "Installing what [beam] needs, in $(VENV)-beam ..."
 	@$(BIN)/python -m venv --without-pip $(VENV)-beam
@@ -111,12 +111,12 @@ test-slow: $(VENV)/.extra-test $(VENV)-beam/.ready
 	@$(COMPILED_ONCE) $(BIN)/python -m pytest -q -n auto --dist worksteal -m slow
 	@$(COMPILED_ONCE) $(VENV)-beam/bin/python -m pytest -q -n auto --dist worksteal tests/engines/beam tests/docs/test_pages_run.py -m slow -k beam
 
-# No distribution has such a Python: CONTRIBUTING.md, "Threads", says how to make one.
+# No distribution has such a Python: CONTRIBUTING.md, "Threads", says how to build one.
 race: $(VENV)/.extra-test
 	@test -n "$(RACE_PYTHON)" || { echo "make race RACE_PYTHON=PATH: a free-threaded Python built with the thread sanitizer" >&2; exit 1; }
 	@RACE_PYTHON=$(RACE_PYTHON) $(BIN)/python -m pytest -q tests/native/thread_sanitizer.py
 
-# Every warning is an error: a link that leads nowhere, a page that is in no menu, a docstring that cannot be read.
+# Every warning is an error: a dead link, a page in no menu, an unreadable docstring.
 docs: $(VENV)/.extra-docs
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 	@echo "Written to build/site: open build/site/index.html (the search works from disk, too), or run make docs-serve"
@@ -133,7 +133,7 @@ bench-engines: $(VENV)/.extra-bench
 accuracy: $(INSTALLED)
 	@$(BIN)/python benchmarks/accuracy.py
 
-# Those of real streams begin anew, and take the longest: a quarter of an hour on two cores.
+# The pictures of real streams start from scratch, and take the longest: a quarter of an hour on two cores.
 studies: $(VENV)/.extra-bench $(VENV)/.extra-cli
 	@$(BIN)/python benchmarks/paper_settings.py
 	@$(BIN)/python benchmarks/groups.py
@@ -154,7 +154,7 @@ picture: $(VENV)/.extra-bench $(VENV)/.extra-cli $(VENV)/.extra-test
 paper: $(VENV)/.extra-paper
 	@$(BIN)/python -m stablesketch.paper $(if $(DATA),--data $(DATA)) -o build/paper
 
-# One plan for every way to measure, as it is by default, and one with people. The first claim that is refuted ends it.
+# One default plan for every mechanism, and one with people. The first refuted claim ends the run.
 TRIALS  ?= 8000
 AUDITED := p0.5 p1 p1.5 p2 shannon distinct hill exact bare people
 ASK     := --epsilon 1 --delta 1e-6
