@@ -2,12 +2,12 @@
 
     python benchmarks/accuracy.py [--sketches 5000] [--size 50] [--markdown]
 
-The entries of a sketch are independent draws of F^{1/p} X, X stable, whatever the stream was; so sketches with F = 1
-are drawn from the law itself. For each p and estimator the table gives
+The entries of a sketch are independent draws of F^{1/p} X, with X stable, whatever the stream was. Sketches with F = 1
+are therefore drawn from the law itself. For each p and estimator the table gives
 
 - the root mean square error of F_hat/F, divided by the Cramér-Rao bound 1/sqrt(size · information);
 - the bias, mean(F_hat/F) - 1, in percent;
-- how many of the 95% intervals hold the true F, in percent;
+- the share of 95% intervals that contain the true F, in percent;
 - the mean width of the intervals, divided by the root mean square error (3.92 for a normal law).
 """
 
@@ -26,7 +26,7 @@ from stablesketch.sketch.estimators import METHODS, log_intervals
 
 INDICES = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 HEADINGS = ("p", "estimator", "RMSE ÷ bound", "bias %", "covered %", "width ÷ RMSE")
-# Not a seed that the library's own simulations use.
+# A seed that the library's own simulations do not use.
 SEED = 31_415
 
 

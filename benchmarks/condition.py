@@ -7,10 +7,10 @@ ln|a| is an integral, because given X_1 the rest is stable of scale n - 1:
 
     c(a) = n/(|a| f_n(a)) ∫ |x| e(x) f(x) f_{n-1}(a - x) dx.
 
-The line is cut where x, or a - x, changes its sign, and each of the three parts is smooth in the logarithm of what
-runs over it: there the trapezoid rule converges fast. With w_j the derivatives of ln T by ln|a_j|, the bound is the
-mean of Σ_j w_j c(a_j), and with e = 1 its share of p is the condition number R. For large sizes w is proportional to
--(ln h)'', h the density of ln|a|; at 5 entries four of them are simulated and the fifth is integrated over.
+The line is cut where x, or a - x, changes its sign. Each of the three parts is smooth in the logarithm of its variable,
+so the trapezoid rule converges fast. With w_j the derivatives of ln T by ln|a_j|, the bound is the mean of
+Σ_j w_j c(a_j), and with e = 1 its share of p is the condition number R. For large sizes w is proportional to -(ln h)'',
+with h the density of ln|a|; at 5 entries, four of them are simulated and the fifth is integrated over.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ BLOCK = 16
 
 
 def table_error(p: float) -> float:
-    """Three times what was found against 26 digits, at some hundred quantiles of each of a dozen p, or more."""
+    """At least three times the error found against 26 digits, at some hundred quantiles of each of a dozen p."""
     return 1e-15 if p >= 0.25 else 6e-15
 
 
@@ -49,7 +49,7 @@ def error_of_x(p: float, y: np.ndarray) -> np.ndarray:
     granularity = np.maximum(2.0**-53, np.exp(-64.0 * LN2 - tail))  # half of 2^-62, over t
     continued = upper & (tail < -15.0 * LN2)
     granularity[continued] = 2.0**-53
-    # ln|x| moves by tail/density for each unit of ln t. Far below, where t has no digits left, x is below any use.
+    # ln|x| moves by tail/density for each unit of ln t. Far below, where t has no digits left, x is negligible.
     bits = np.exp(np.minimum(np.log(granularity) + tail - values.density, 0.0))
     resolution = np.exp(np.minimum(-(Entries(EntryLaw("symmetric", p), 1).resolution + 1) * LN2 - y, 0.0))
     return table_error(p) + bits + resolution
@@ -94,13 +94,13 @@ def weights(p: float, y: np.ndarray) -> np.ndarray:
 
 @lru_cache
 def places(p: float) -> np.ndarray:
-    """Of ln|a| - ln(n)/p, from where h has long been e^y to where it is a power."""
+    """Values of ln|a| - ln(n)/p, from where h is practically e^y to where it is a power."""
     return np.arange(tabulated_log_density(p).low - 35.0, 30.0 / p, 0.5)
 
 
 @lru_cache
 def weight_of_five(p: float, sketches: int) -> np.ndarray:
-    """5 h(y) E[w_1/p | y_1 = y] at the places, in as many rows as sketches: the other four entries are simulated."""
+    """5 h(y) E[w_1/p | y_1 = y] at the places, one row for each sketch: the other four entries are simulated."""
     y, others = places(p), StableLaw(p).sample_logs((sketches, 4), np.random.default_rng(5))[0]
     out = np.empty((sketches, len(y)))
     for i, four in enumerate(others):

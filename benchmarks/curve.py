@@ -1,12 +1,12 @@
-"""How tight, fast and small PrivacyCurve is over the settings it is meant for.
+"""How tight, fast and small PrivacyCurve is, over the settings it is made for.
 
     python benchmarks/curve.py [--quick] [--markdown]
 
 For every p, size and ρ - 1: `bracket(δ)` for each δ, and `delta_bracket(ε)` for each ε. The width is that of brackets
-of ε, relative to the upper end, where that is between 1e-3 and 20; a bracket of δ counts as the distance between the ε
-at which its two ends are reached, where δ is from 1e-12 to 0.1. Times are processor seconds of one call on a new curve,
-the tables of p being built (warm-up). Memory is the largest that Python and numpy held at a time, by tracemalloc, in a
-call of its own: tracing slows calls down.
+of ε, relative to the upper end, if that is between 1e-3 and 20; a bracket of δ counts as the distance between the ε at
+which its two ends are reached, if δ is from 1e-12 to 0.1. Times are processor seconds of one call on a new curve, after
+the tables of p were built (warm-up). Memory is the peak of Python and numpy, by tracemalloc, in a separate call,
+because tracing slows calls down.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Row:
 
 
 def width_as_epsilon(curve: PrivacyCurve, epsilon: float, ends: tuple[float, float]) -> float | None:
-    """The width of a bracket of δ(ε), as a share of ε; None where δ is out of range."""
+    """The width of a bracket of δ(ε), as a share of ε; None if δ is out of range."""
     low, high = ends
     if not 1e-12 <= high <= 0.1 or low <= 0.0:
         return None

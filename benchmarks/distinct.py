@@ -1,19 +1,19 @@
-"""How many distinct keys, privately: relative errors of several ways at equal bytes, as one table.
+"""Counting distinct keys privately: relative errors of several methods at equal bytes, in one table.
 
     python benchmarks/distinct.py [--trials 100]
 
-ε = 1, δ = 1e-9, one pair added or removed, streams of any length; sketches of 4, 16, 64 KiB; generated streams, whose
+ε = 1, δ = 1e-9, one pair added or removed, streams of any length; sketches of 4, 16, 64 KiB; generated streams in which
 key number k occurs 1 + floor(keys/(10 (k + 1))) times. Measured (root mean square of `trials` runs, a tenth as many for
-the peer, whose keys go in one by one):
+the peer, which takes keys one by one):
 
-- **secret phantoms**: registers of 32 bits and a secret number of phantoms, what the library does;
+- **secret phantoms**: registers of 32 bits and a secret number of phantoms, as in the library;
 - **DataSketches HLL** (4 bits and exceptions, two halves merged): no privacy at all, for comparison. Left out if not
   installed.
 
 Computed:
 
-- **public phantoms**: HyperLogLog registers of 6 bits with as many phantoms as the simple bound asks for, m/(1 - e^-ε),
-  at the Cramér-Rao bound;
+- **public phantoms**: HyperLogLog registers of 6 bits with as many phantoms as the simple bound requires,
+  m/(1 - e^-ε), at the Cramér-Rao bound;
 - **F_0.05** from a p-stable sketch with a floor, as its plan predicts, and its bias F_0.05/F_0 - 1;
 - **exact + Laplace**: all keys in memory.
 """

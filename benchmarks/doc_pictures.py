@@ -2,8 +2,8 @@
 
     python benchmarks/doc_pictures.py [--output docs/images]
 
-plan.svg is that of docs/how-to/plan.md. The others come of following a tutorial up to the command that draws them; a
-release is random, so they are others each time.
+plan.svg is the picture of docs/how-to/plan.md. The others come from following a tutorial up to the command that draws
+them; a release is random, so they differ each time.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PICTURES = (
     ("tutorials/microbes.md", "profile.svg"),
     ("tutorials/routes.md", "hubs.svg"),
 )
-SETUP = ("make cli", ". .venv/bin/activate")  # what this very program runs in
+SETUP = ("make cli", ". .venv/bin/activate")  # the environment this program runs in
 
 
 def shell_blocks(page: str) -> list[str]:
@@ -33,7 +33,7 @@ def shell_blocks(page: str) -> list[str]:
 
 
 def followed(page: str, picture: str) -> bytes:
-    """What the page draws into the file `picture`: its commands are run in an empty folder until it is there."""
+    """What the page draws into the file `picture`: its commands are run in an empty folder until the file exists."""
     script = []
     for block in shell_blocks(page):
         script += [line for line in block.splitlines() if line not in SETUP]
@@ -53,7 +53,7 @@ def main() -> None:
     folder = parser.parse_args().output
     folder.mkdir(parents=True, exist_ok=True)
     if shutil.which("bash") is None:
-        sys.exit("The pages are followed by bash, which is not there.")
+        sys.exit("The pages are run by bash, which was not found.")
     for page, picture in PICTURES:
         (folder / picture).write_bytes(followed(page, picture))
         print(f"{folder / picture}: {(folder / picture).stat().st_size:,} bytes")

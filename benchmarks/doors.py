@@ -1,12 +1,12 @@
-"""How long and how much memory it takes to release from a long Parquet file, against DuckDB's own exact group-by.
+"""Time and memory of a release from a long Parquet file, compared with DuckDB's exact group-by.
 
     python benchmarks/doors.py [--rows 100e6] [--keys 1e6] [--rounds 3] [--folder FOLDER]
 
-Makes three files, integers and texts that follow Zipf's law (exponent 1.1) and integers that are all different,
-and releases F_0.5 of each through `ss.release`, planned for an error of 1% and by the default plan, at ε = 1 and
-δ = 1e-9. Every run is a process of its own; memory is its peak above what it has after importing DuckDB, pyarrow and
-this library. They take turns; the best times and the most memory of three rounds count. The files are removed, unless a
-folder is named for them.
+Makes three files (integers and texts that follow Zipf's law with exponent 1.1, and integers that are all different) and
+releases F_0.5 of each through `ss.release`, planned for an error of 1% and by the default plan, at ε = 1 and δ = 1e-9.
+Every run is a separate process; memory is its peak above what it has after importing DuckDB, pyarrow and this library.
+They take turns; the best times and the largest memory of three rounds count. The files are removed, unless a folder is
+named for them.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def make(path: Path, rows: int, keys: int, kind: str) -> None:
 
 
 def spread(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Different numbers for different ones, in no order."""
+    """Different numbers for different ones, in no particular order."""
     with np.errstate(over="ignore"):
         return numbers * np.int64(0x2545F4914F6CDD1D)
 

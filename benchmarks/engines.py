@@ -1,11 +1,11 @@
-"""Spark against Spark: a private release of 10^8 pairs beside the exact answer by groupBy, in one session.
+"""Spark against Spark: a private release of 10^8 pairs, compared with the exact answer by groupBy, in one session.
 
     python benchmarks/engines.py [--pairs 1e8] [--repeat 2] [--only zipf] [--folder FOLDER]
 
-Generates Parquet files (1.3 GB at 10^8 pairs) in a temporary folder, or in one where they are kept for the next time.
-Measures in turn. Prints, for keys that repeat (Zipf over 10^6) and for keys that do not: wall time of the exact power
-sum, of handing all rows to Python and doing nothing with them, and of releases planned for an error of 1% and by the
-default plan, at ε = 1 and δ = 1e-9; and the bytes that exact answer and release shuffled, from Spark's own metrics.
+Generates Parquet files (1.3 GB at 10^8 pairs) in a temporary folder, or in a named one, where they are kept for next
+time. Measures in turn. Prints, for keys that repeat (Zipf over 10^6) and for keys that do not: the wall time of the
+exact power sum, of handing all rows to Python without using them, and of releases planned for an error of 1% and by the
+default plan, at ε = 1 and δ = 1e-9; and the bytes that the exact answer and the release shuffled, from Spark's metrics.
 """
 
 from __future__ import annotations

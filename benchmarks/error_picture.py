@@ -2,11 +2,11 @@
 
     python benchmarks/error_picture.py [--output docs/images/error.svg]
 
-p = 0.5, δ = 1e-9, one pair; now by the default plan. "Before" is mechanism="bare" with 500 entries, private by
-themselves with a floor of phantoms, with nothing promised. The paper has no ε to choose: it is (r/p) ln ρ with its ρ
-(keys among 2^20), as the size r gives it; the line goes from 5 entries to 500, estimated by the geometric mean as in
-the paper. Lines are what plans say, and the formula for the share of these keys; dots are the root mean square error of
-200 releases each. Secrets are fixed, so the same picture comes again.
+p = 0.5, δ = 1e-9, one pair; "now" is the default plan. "Before" is mechanism="bare" with 500 entries, private by
+themselves with a floor of phantoms, without promises. In the paper ε cannot be chosen: it is (r/p) ln ρ with the
+paper's ρ (keys among 2^20), and follows from the size r. The line goes from 5 entries to 500, estimated by the
+geometric mean as in the paper. Lines show what plans say, with the formula for the share of these keys; dots are the
+root mean square error of 200 releases each. Secrets are fixed, so the picture is reproducible.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def planned(epsilon: float, truth: float, mechanism: str) -> float:
 
 
 def now_at(epsilon: float, pairs: int, truth: float) -> float:
-    """As planned, and on top in squares what keys with shares like these add: S = Σ f^(2p)/F_p² is pairs/F_p² here."""
+    """As planned, plus, in squares, what keys with such shares add: S = Σ f^(2p)/F_p² is pairs/F_p² here."""
     plan = ss.plan(ss.Moment(P), ss.Privacy(epsilon, DELTA), expected=truth)
     layout = plan.entries_per_key, plan.size
     return math.sqrt(plan.error**2 + error_of(*layout, pairs / truth**2) ** 2 - error_of(*layout, 0.0) ** 2)

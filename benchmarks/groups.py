@@ -1,11 +1,11 @@
-"""Short streams, such as the groups of a table: a sketch beside the exact table, with and without people.
+"""Short streams, such as the groups of a table: a sketch compared with the exact table, with and without people.
 
     python benchmarks/groups.py [--releases 200]
 
 Groups of 1,000, 2,000 and 5,000 pairs over 500 keys, the r-th key in proportion to 1/(r + 10). ε = 1, δ = 1e-9 for the
-whole table, of twenty groups: single pairs are protected, or people with up to five pairs, in up to five groups. Each
-release has a secret of its own. "Before" is what a plan of mechanism="bare" says at the sizes that version 0.1.0 had,
-with nothing promised and each group with the whole ε, which it could not have. The table goes into docs/when-not.md.
+whole table of twenty groups: single pairs are protected, or people with up to five pairs, in up to five groups. Each
+release has its own secret. "Before" is what a plan with mechanism="bare" says at the sizes of version 0.1.0, without
+promises and with the whole ε for each group, which it could not have had. The table goes into docs/when-not.md.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def made(pairs: int, folder: Path) -> Stream:
 def row(stream: Stream, statistic: Statistic, person: int, releases: int) -> tuple[str, ...]:
     privacy = ss.Privacy(1.0, 1e-9, pairs_per_person=person, groups=GROUPS)
     (found,) = measured(stream, statistic, releases, privacy=privacy)
-    # Exact noise is the same for every group, whatever is in the others.
+    # Exact noise is the same for every group, whatever the others contain.
     alone = ss.Privacy(1.0, 1e-9, pairs_per_person=person)
     (exact,) = measured(stream, statistic, releases, privacy=alone, mechanism="exact")
     bare = ss.plan(statistic, alone, size=STATISTICS[statistic], mechanism="bare")

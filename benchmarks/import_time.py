@@ -2,11 +2,12 @@
 
     python benchmarks/import_time.py [--runs 11]
 
-The import is timed inside the interpreter, so its own start does not count. What the package offers is loaded when it
-is first used; all of it, and numpy, is shown apart. One run beforehand is thrown away: it fills the caches of the disk.
+The import is timed inside the interpreter, so the interpreter's start does not count. The package loads its names when
+they are first used; loading all of them, with numpy, is shown separately. A first run, which fills the disk caches, is
+discarded.
 
-Timed is the package as pip installs it: its files, with their bytecode, in a folder. A checkout has a hook of the build
-tool, and maybe no bytecode, which no user has.
+The package is timed as pip installs it: its files, with their bytecode, in a folder. A checkout has an import hook of
+the build tool and possibly no bytecode, unlike a user's installation.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ assert stablesketch.__file__.startswith(sys.argv[1])
 
 @cache
 def installed() -> tempfile.TemporaryDirectory[str]:
-    """A folder with the package in it; it goes with the process."""
+    """A folder with the package in it, removed at the end of the process."""
     folder = tempfile.TemporaryDirectory(prefix="stablesketch-import-")
     package = Path(folder.name) / "stablesketch"
     shutil.copytree(Path(stablesketch.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
@@ -50,7 +51,7 @@ def installed() -> tempfile.TemporaryDirectory[str]:
 
 
 def measure() -> tuple[float, float]:
-    """Seconds for `import stablesketch`, and for all that it offers on top of it, numpy included."""
+    """Seconds for `import stablesketch`, and for loading everything it offers, numpy included."""
     command = [sys.executable, "-c", PROBE, installed().name]
     output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     own, offered = map(float, output.split())

@@ -4,8 +4,8 @@
 
 p = 0.5, the sketch alone. Without buckets a key touches all entries there are; with buckets it touches g of 5,000,
 20,000 or 80,000. Lines are what the formula says of the real stream with the largest error, dots what was measured.
-Times are processor time over that of an exact group-by of the same keys. All numbers are those of docs/layouts.csv
-(benchmarks/layouts.py), so the picture needs no data and comes out the same again.
+Times are processor times divided by that of an exact group-by of the same keys. All numbers come from docs/layouts.csv
+(benchmarks/layouts.py), so the picture needs no data and is reproducible.
 """
 
 from __future__ import annotations

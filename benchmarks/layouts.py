@@ -8,11 +8,11 @@ and 5,000, 20,000 and 80,000 entries in all: the error of the sketch alone on ev
 
     sqrt(v_g (1/B + S (1 - 1/B))),      S = Σ f^{2p}/F_p²,
 
-with S from the exact totals of the stream; the same if one key holds everything (v_g); the noise beside that of the
-exact mechanism; the bytes of a stored sketch; and the time of an update beside that of an exact group-by of the same
-keys by polars, both as processor time, the least of several turns. The formula is checked by sketches of the two
-streams with the fewest keys. Results go to docs/layouts.csv and as tables into docs/accuracy.md; `--markdown` prints
-them and measures nothing, `--times` measures times alone. benchmarks/layout_picture.py draws them.
+with S from the exact totals of the stream; the same if one key holds everything (v_g); the noise relative to that of
+the exact mechanism; the bytes of a stored sketch; and the time of an update relative to that of an exact group-by of
+the same keys by polars, both as processor time, the best of several turns. The formula is checked by sketches of the
+two streams with the fewest keys. Results go to docs/layouts.csv and as tables into docs/accuracy.md; `--markdown`
+prints them and measures nothing, `--times` measures only times. benchmarks/layout_picture.py draws them.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def sketched(stream: Stream, p: float, layout: Layout) -> ss.Sketch:
 
 
 def measured_error(stream: Stream, p: float, layout: Layout, releases: int) -> float:
-    """Root mean square over as many secrets, with no noise."""
+    """Root mean square over `releases` secrets, without noise."""
     truth = stream.exact(ss.Moment(p))
     found = (math.fsum(sketched(stream, p, layout).bucket_estimates()) / truth - 1.0
              for _ in bar(range(releases), f"{stream.path.stem}, p = {p}, {layout}"))  # fmt: skip
@@ -82,7 +82,7 @@ def measured_error(stream: Stream, p: float, layout: Layout, releases: int) -> f
 
 
 def times(p: float) -> dict[Layout, float]:
-    """Processor time of an update with distinct keys, over that of polars' group-by of the same keys."""
+    """Processor time of an update with distinct keys, divided by that of polars' group-by of the same keys."""
     layouts = [layout_for(per_key, USUAL) for per_key in PER_KEY] + [Layout(size) for size in FLAT if p == 0.5]
     keys = np.random.default_rng(1).integers(0, 2**62, KEYS, dtype=np.int64)
     frame = pl.DataFrame({"key": keys})
@@ -96,7 +96,7 @@ def times(p: float) -> dict[Layout, float]:
 
 
 def timed_again(found: Sequence[dict[str, str]]) -> list[dict[str, object]]:
-    """The same with times of today."""
+    """The same rows with new times."""
     taken = {
         (p, layout.per_key, USUAL if layout.buckets > 1 else layout.size): share
         for p in ORDERS
@@ -143,7 +143,7 @@ def study(streams: Sequence[Stream], releases: int) -> list[dict[str, object]]:
 
 
 def noise_of(p: float, layout: Layout) -> float:
-    """Over that of the exact mechanism, M^p/ε."""
+    """The noise divided by that of the exact mechanism, M^p/ε."""
     scale: float = noise_of_plan(p, layout, PRIVACY, 0.0).scale
     return scale * PRIVACY.epsilon / math.pow(PRIVACY.max_value, p)
 

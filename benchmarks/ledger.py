@@ -1,7 +1,7 @@
-"""How long the next release takes in a ledger with many: the table of docs/operations.md.
+"""How long the next release takes in a ledger with many releases: the table of docs/operations.md.
 
-`python benchmarks/ledger.py [--releases 100000]` fills a ledger in a temporary folder with releases of 24 kinds, and
-then makes single releases through the whole path, in this process and in new ones.
+`python benchmarks/ledger.py [--releases 100000]` fills a ledger in a temporary folder with releases of 24 kinds, then
+makes single releases through the whole path, in this process and in new ones.
 """
 
 from __future__ import annotations

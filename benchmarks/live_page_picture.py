@@ -2,7 +2,7 @@
 
     python benchmarks/live_page_picture.py [--output docs/images]
 
-Needs playwright and a chromium of the system. A release is random, so the picture is another one each time.
+Needs playwright and the system's chromium. A release is random, so the picture differs each time.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Moments of streams that are made: a million events, and one key that holds half. Do errors and intervals hold there?
+"""Moments of made-up streams: a million events, and one key that holds half. Do errors and intervals hold there?
 
     python benchmarks/made_streams.py [--releases 200]
 
@@ -7,7 +7,7 @@ Default plans with ε = 1, δ = 1e-9, one pair added or removed, every pair coun
 - a million events of 30,000 keys, the r-th in proportion to 1/r: F_0.5 is near 100,000;
 - 2,000 keys with one pair each, and one key whose f^p is as much as that of all others together.
 
-Each release has a secret of its own. The table goes into docs/accuracy.md.
+Each release has its own secret. The table goes into docs/accuracy.md.
 """
 
 from __future__ import annotations

@@ -1,11 +1,13 @@
-"""How fast a monitor reads JSON lines, against DuckDB's `read_json` and an exact entropy by group-by; and its memory.
+"""How fast a monitor reads JSON lines, compared with DuckDB's `read_json` and an exact entropy by group-by; and its
+memory.
 
     python benchmarks/monitor.py [--rows 5e6] [--keys 1e5] [--windows 60] [--rounds 3]
 
 Makes a file of events as Suricata writes them (keys by Zipf's law, exponent 1.1, times in order), and replays it
 through `stablesketch monitor` with the Shannon entropy of every window at ε = 1 and δ = 1e-9. DuckDB reads that file
-with two threads and computes the exact entropy of every window. Every run is a process of its own, from start to end;
-they take turns, and the best time of the rounds counts, by the clock and in CPU time. Memory is the peak of a process.
+with two threads and computes the exact entropy of every window. Every run is a separate process, timed from start to
+end. They take turns, and the best time of the rounds counts, by the clock and in CPU time. Memory is the peak of a
+process.
 """
 
 from __future__ import annotations

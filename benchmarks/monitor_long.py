@@ -1,14 +1,14 @@
-"""A monitor that runs for long: its memory over many rows and windows, and how soon it releases a window.
+"""A monitor that runs for a long time: its memory over many rows and windows, and how soon it releases a window.
 
     python benchmarks/monitor_long.py [--rows 1e8] [--windows 1e4] [--live 3]
 
 Memory: a live monitor with its state in a folder (keys by Zipf's law, exponent 1.1, up to 1e5; Shannon entropy at
-ε = 1 and δ = 1e-9) gets JSON lines from a source of its own, whose clock goes a minute for each window. What the
-process holds in memory is printed at 1%, 10%, 50% and 100% of the windows.
+ε = 1 and δ = 1e-9) gets JSON lines from a synthetic source, whose clock advances a minute per window. The memory of the
+process is printed at 1%, 10%, 50% and 100% of the windows.
 
-Closing: as many live windows of 5 seconds, with a lateness of 1 second and Shannon entropy, distinct keys and Hill's
-number of order 0.5 at once, while lines flow as fast as they are taken. Time is from the end of the window and the
-lateness up to its record on standard output.
+Closing: `--live` windows of 5 seconds, with a lateness of 1 second and Shannon entropy, distinct keys and the Hill
+number of order 0.5 at once, while lines flow as fast as they are read. The time is measured from the end of the window
+and the lateness to its record on standard output.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def main() -> None:
 
 
 def memory(rows: int, windows: int) -> None:
-    """A block of lines a window; the window is released while the next ones are read."""
+    """One block of lines per window; a window is released while the next ones are read."""
     asked = Watch.of([ss.Shannon()], 1.0, 1e-9, LineFields.of(format="json", key=("k",), time="t"), Windows(60))
     made, now, released = list(_lines(rows // windows, 8)), [(START - 1) * SECOND], [0]
     parts = {max(1, round(part * windows)): part for part in (0.01, 0.1, 0.5, 1.0)}
@@ -82,7 +82,7 @@ def memory(rows: int, windows: int) -> None:
 
 
 def closing(windows: int) -> None:
-    """Live windows, until so many were released with rows in them."""
+    """Live windows, until `windows` of them were released with rows in them."""
     more = ["--every", "5s", "--lateness", "1s", "--also", "distinct", "--also", "hill:0.5"]
     child = subprocess.Popen(
         [*COMMAND, *more], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL

@@ -1,4 +1,4 @@
-"""What the entries of a sketch give away: the paper's accounting against the exact one, as one table.
+"""What the entries of a sketch reveal: the paper's accounting compared with the exact one, in one table.
 
     python benchmarks/privacy_table.py [--delta 1e-6] [--markdown]
 
@@ -6,7 +6,7 @@ For streams of n pairs with values up to M, one pair replaced, and a sketch of `
 
 - the paper's ρ (keys among 2^20) and basic composition, ε = (size/p) ln ρ;
 - the exact ρ, ((n-1)^p + M^p)/n^p, and basic composition, which is the ε for δ = 0;
-- the exact ρ and the exact curve: ε at the given δ, reported (never too small), and the certified lower end beside it.
+- the exact ρ and the exact curve: the reported ε at the given δ (never too small), and its certified lower end.
 """
 
 from __future__ import annotations

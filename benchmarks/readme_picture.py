@@ -3,8 +3,8 @@
     python benchmarks/readme_picture.py [--output docs/images/packages.svg] [--data FOLDER]
 
 It runs the command of the README, draws each value with its band, and marks the exact values, which can be shown
-because this text is public. Releases are random: with a new picture, put the table that is printed into the README.
-Beside packages.svg it writes packages-phone.svg, the same in half the width, for the first page of the site on a phone.
+because this text is public. Releases are random: with a new picture, put the printed table into the README. Besides
+packages.svg it writes packages-phone.svg, the same at half the width, for the first page of the site on a phone.
 `--data` only writes what the command reads, words.csv and packages.txt, into FOLDER. Needs matplotlib (`make picture`).
 """
 

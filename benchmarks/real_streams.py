@@ -1,13 +1,13 @@
-"""Moments of real streams by the real path: is the error what was planned, do intervals hold, what was it before?
+"""Moments of real streams by the real path: is the error as planned, do intervals hold, and how was it before?
 
     python benchmarks/real_streams.py FOLDER [--releases 200]
 
 FOLDER has Parquet files with columns `key` and `value`. Every file is released at p = 0.25, 0.5, 0.75 and 2 by the
 default plan with ε = 1, δ = 1e-9, one pair added or removed, the largest value of the file taken as public. Each
-release has a secret of its own. The results go to docs/real-streams.csv, and from there into the table of
-docs/accuracy.md, beside those of version 0.1.0 (docs/real-streams-0.1.0.csv: the entries private by themselves, with a
-floor, every key in all of them, one pair replaced). What is in the CSV already is not measured again, so a run that was
-stopped goes on where it was; remove the file to begin anew. `--markdown` prints the table and measures nothing.
+release has its own secret. The results go to docs/real-streams.csv, and from there into the table of docs/accuracy.md,
+next to those of version 0.1.0 (docs/real-streams-0.1.0.csv: entries private by themselves, with a floor, every key in
+all of them, one pair replaced). What is already in the CSV is not measured again, so a run that was stopped continues
+where it was; remove the file to start again. `--markdown` prints the table and measures nothing.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ def main() -> None:
 
 
 def old() -> dict[tuple[str, float], dict[str, str]]:
-    """What version 0.1.0 had."""
+    """The results of version 0.1.0."""
     return {(row["file"], float(row["p"])): row for row in rows(DOCS / "real-streams-0.1.0.csv")}
 
 
 def table(results: Path) -> str:
-    """The CSV as Markdown, beside what version 0.1.0 had: streams one after the other, orders rising."""
+    """The CSV as Markdown, next to the results of version 0.1.0: streams one after the other, orders rising."""
     before = old()
     lines = [
         "| stream | p | largest value | entries | a key | sketch alone | planned | for this stream | measured "

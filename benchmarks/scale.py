@@ -2,9 +2,9 @@
 
     python benchmarks/scale.py
 
-Prints the tables of docs/scale.md. First what one core does here, measured. Then a day of 10^12 pairs, without groups
-and in 10^5 groups, by calculation. Then a simulation of the workers of such a day, pair by pair of groups: how many
-states they give away, how much of them is shuffled, and what the driver has to take. Last, a real tree of states.
+Prints the tables of docs/scale.md. First, what one core does here, measured. Then a day of 10^12 pairs, without groups
+and in 10^5 groups, by calculation. Then a simulation of the workers of such a day: how many states they send off, how
+much is shuffled, and what the driver must take. Last, a real tree of states.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Measured:
 
 
 def planned(error: float | None = 0.01) -> ss.Plan:
-    """F_0.5 within an error, or as it is planned where none is asked for; values up to 5."""
+    """F_0.5 within an error, or by the default plan if none is given; values up to 5."""
     return ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-9, max_value=5), error=error)
 
 
@@ -156,7 +156,7 @@ def show_day(found: Measured, transfer: float) -> None:
 
 
 def simulate(found: Measured, transfer: float) -> None:
-    """Workers with 10^5 groups: which groups a batch meets, when a worker gives its states away, what that makes.
+    """Workers with 10^5 groups: which groups a batch contains, when a worker sends off its states, and what results.
 
     Group sizes are Zipf. A worker reads batches of 100,000 rows; `sorted` says that the table is clustered by group.
     """

@@ -1,12 +1,12 @@
-"""How fast an update is, against its peers: one table of ratios, all measured in one run.
+"""How fast an update is, compared with its peers: one table of ratios, all measured in one run.
 
     python benchmarks/speed.py [--quick] [--output DIR]
 
-Needs what `make bench` brings. Contestants take turns and the best round of each counts; docs/performance.md says what
-is timed in each row. The table goes to standard output, to performance.csv and, as a plot, to images/performance.svg
-in the output folder (docs), and into performance.md there. A full run takes about eight minutes and needs a
-quiet machine. --quick is a smoke run of some seconds on small streams: its ratios mean nothing, and it writes files
-only if told where.
+Needs the libraries that `make bench` installs. Contestants take turns and the best round of each counts;
+docs/performance.md says what is timed in each row. The table goes to standard output, to performance.csv and, as a
+plot, to images/performance.svg in the output folder (docs), and into performance.md there. A full run takes about eight
+minutes and needs a quiet machine. --quick is a smoke run of some seconds on small streams: its ratios mean nothing, and
+it writes files only if --output is given.
 """
 
 from __future__ import annotations

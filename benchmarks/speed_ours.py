@@ -1,4 +1,4 @@
-"""What is timed on our side: an update of a sketch, or all the way from a plan to its release; by any tier."""
+"""What is timed on our side: an update of a sketch, or the whole way from a plan to its release, on any tier."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SIZE = 50
 
 @contextmanager
 def forced(tier: str) -> Iterator[None]:
-    """What STABLESKETCH_TIER does at import, done in between, so that the tiers can take turns in one process."""
+    """What STABLESKETCH_TIER does at import, done at run time, so that the tiers can take turns in one process."""
     names = vars(projection)
     before, names["TIER"] = names["TIER"], tier
     try:
@@ -43,7 +43,7 @@ def updating(
 
 
 def planned(error: float | None) -> Plan:
-    """F_0.5 at ε = 1, δ = 1e-9, for an error, or as it is planned where none is asked for."""
+    """F_0.5 at ε = 1, δ = 1e-9, for an error, or by the default plan if none is given."""
     return plan(Moment(0.5), Privacy(1.0, 1e-9), error=error)
 
 

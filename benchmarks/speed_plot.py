@@ -19,13 +19,13 @@ __all__ = ["draw"]
 def draw(rows: list[Row], output: Path) -> None:
     """A bar for each row, one for the AVX2 tier under it, a mark at the target.
 
-    Rows that have neither (the plain tier) are in the table alone.
+    Rows that have neither (the plain tier) are only in the table.
     """
     rows = [row for row in rows if row.target is not None or row.ratio_avx2 is not None]
     figure, (axes,) = canvas(WIDTH, 0.72 * len(rows) + 1.6)
     for place, row in enumerate(rows):
         both = row.ratio_avx2 is not None
-        # On a logarithmic axis a bar has to start somewhere: it starts where both are equally fast.
+        # On a logarithmic axis a bar must start somewhere: it starts where both are equally fast.
         axes.barh(place - 0.1 * both, row.ratio - 1.0, left=1.0, height=0.2 if both else 0.4, color=BLUE)
         axes.text(
             0.0, place - 0.28, f"{row.name}\nagainst {row.peer}", transform=axes.get_yaxis_transform(), fontsize=10

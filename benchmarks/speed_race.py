@@ -1,6 +1,6 @@
 """Timing by turns: contestants run one after the other, round after round, and the best time of each counts.
 
-Whatever else the machine does then slows all of them alike, and the best of many rounds is nearly free of it.
+Other load on the machine then slows all of them alike, and hardly affects the best of many rounds.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def race(what: str, contestants: Mapping[str, Callable[[], object]], rounds: int
     """Seconds each contestant took in its best round. One round beforehand, not counted, warms caches and tables."""
     best = dict.fromkeys(contestants, float("inf"))
     enabled = gc.isenabled()
-    gc.disable()  # a collection would strike whoever happens to allocate
+    gc.disable()  # a collection would hit whichever contestant happens to allocate
     try:
         for number in range(rounds + 1):
             for name, run in contestants.items():
@@ -61,7 +61,7 @@ def race(what: str, contestants: Mapping[str, Callable[[], object]], rounds: int
 
 
 def progress(text: str) -> None:
-    """One line on standard error, written over the one before; nothing but whole lines if nobody watches."""
+    """One line on standard error that overwrites the previous one; only complete lines if it is not a terminal."""
     if sys.stderr.isatty():
         print(f"\r{text[:110]:<110}", end="", file=sys.stderr, flush=True)
     elif text.endswith("\n"):
