@@ -232,7 +232,7 @@ def test_people_are_protected_in_each_window_and_a_ledger_stops_it(shell: Shell,
     asked[-1] = "month"
     shown = shell("monitor", *asked)
     assert shown.code == 0, shown.err
-    assert "All that one person did in a window is protected; 2 of their rows count. ε is spent again each" in shown.err
+    assert "Everything one person did in a window is protected; 2 of their rows count. Each window spends" in shown.err
     assert "up to ε = 24 in a day for somebody who is in all 24 windows" in shown.err
     records = [json.loads(line) for line in shown.out.splitlines()]
     assert 1 <= sum("releases" in each for each in records) < 24

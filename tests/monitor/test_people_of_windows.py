@@ -126,7 +126,7 @@ def test_people_are_held_as_hashes() -> None:
 def test_the_price_of_a_day_is_said_in_plain_numbers() -> None:
     fields = LineFields.of(format="json", key=("k",), time="t", person="u")
     said = Watch.of([ss.Shannon()], 0.5, 1e-9, fields, Windows(4), protect="person-window").promise
-    assert "1 of their rows counts. ε is spent again each window: up to ε = 10,800 in a day" in said
+    assert "1 of their rows counts. Each window spends ε again: up to ε = 10,800 in a day" in said
 
 
 def test_questions_about_people_that_are_none() -> None:

@@ -1,4 +1,4 @@
-"""Private numbers of a stream that does not end, window by window: a `Watch` is what to release, `Monitor` runs it."""
+"""Private numbers from an endless stream, window by window: a `Watch` is what to release, a `Monitor` runs it."""
 
 from .monitor import Monitor
 from .watch import Watch

@@ -1,14 +1,13 @@
-"""Alerts, computed from released values alone: they cost nothing, and may be published like the releases.
+"""Alerts, computed from released values alone: they cost nothing, and are publishable like the releases.
 
 `below` compares the first statistic of every window with a fixed number. `drop` compares it with the median of up to 60
-windows before: an alert is a value that is K deviations below it. A deviation is the larger of two: the error of the
-release itself, by its interval, and how much values have varied, by 1.4826 times their median distance from the median,
-which is the standard deviation of normal values. So neither noise nor the usual ups and downs are an alert, and a long
-drop alerts until half of the windows before are low too. The first five windows give no alert.
+previous windows: a value K deviations below it is an alert. A deviation is the larger of two: the error of the release
+itself, from its interval, and the variation of the values, 1.4826 times their median distance from the median, which is
+the standard deviation of normal values. Neither noise nor ordinary variation is therefore an alert, and a long drop
+alerts until half of the previous windows are low too. The first five windows give no alert.
 
-A window that may have no rows (few_rows.py) says nothing of how varied they were. It is not among the windows that
-others are compared with, its alert says that the input may have stopped, and of several in a row only the first alerts
-of a drop.
+A window that may have no rows (few_rows.py) says nothing about how varied they were. Other windows are not compared
+with it, and its alert says that the input may have stopped. Of several in a row, only the first alerts of a drop.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _WINDOWS, _FEWEST = 60, 5
 
 @dataclass(frozen=True)
 class Fall:
-    """How far the value of a window is below the median of the windows before, in `deviations`; negative if above."""
+    """How far the value of a window is below the median of the previous windows, in `deviations`; negative if above."""
 
     median: float
     deviation: float
@@ -39,7 +38,7 @@ class Fall:
 
 
 class Judge:
-    """Judges the windows in their order: which values are an alert, and why."""
+    """Judges the windows in order: which values are an alert, and why."""
 
     def __init__(self, below: float | None = None, drop: float | None = None) -> None:
         for name, limit in (("alert_below", below), ("alert_drop", drop)):
@@ -52,7 +51,7 @@ class Judge:
         self._few = False  # whether the last window had few rows
 
     def __call__(self, content: dict[str, Any]) -> tuple[Fall | None, list[dict[str, float | str]]]:
-        """The fall of a window, None for the first ones, and a reason for each of its alerts."""
+        """The fall of a window (None for the first ones), and a reason for each of its alerts."""
         value, error = _first(content)
         reasons: list[dict[str, float | str]] = []
         if self._below is not None and value < self._below:
@@ -81,7 +80,7 @@ class Judge:
 class Alerts:
     """A sink of records that reports alerts to `tell`, as JSON. `before` are records from before a restart.
 
-    After a crash an alert may come a second time, with the same number: that of the record of its window.
+    After a crash an alert may be repeated, with the same number: the number of its window's record.
     """
 
     def __init__(self, tell: Callable[[str], None], judge: Judge, before: Mapping[int, str] | None = None) -> None:
@@ -105,7 +104,7 @@ class Alerts:
 
 
 def has_few(content: Mapping[str, Any]) -> bool:
-    """Whether a record, or an alert, is of a window that may have no rows."""
+    """Whether a record or an alert belongs to a window that may have no rows."""
     return content.get("few_rows", False) is True
 
 
@@ -117,7 +116,7 @@ def _first(content: dict[str, Any]) -> tuple[float, float]:
     release = content["releases"][0]
     value, low, high = (math.inf if release[name] is None else release[name] for name in ("value", "low", "high"))
     width = NormalDist().inv_cdf(0.5 + release["confidence"] / 2)
-    # At an end of its range an interval has one side: the longer one is that of the error.
+    # At an end of its range an interval has one side: the longer side shows the error.
     return value, max(value - low, high - value) / width if math.isfinite(high) else math.inf
 
 

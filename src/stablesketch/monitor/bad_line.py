@@ -1,4 +1,4 @@
-"""The first line of a block that cannot be used: which one it is, and why. Nothing of its content is shown."""
+"""The first line of a block that cannot be used: which one it is, and why. Its content is not shown."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .columns import is_text
 from .fields import LineFields
 from .times import NO_WINDOW
 
-Reading = Callable[[bytes], tuple[Any, Any, int]]  # texts, rows and how many lines there were
+Reading = Callable[[bytes], tuple[Any, Any, int]]  # texts, rows and the number of lines
 _SHAPES = {
     "json": "it is not JSON", "csv": "its columns are not those of the header", "tsv": "its columns are not those of "
     "the header", "zeek": "its columns are not those of the header", "lines": "it is empty",
@@ -21,13 +21,13 @@ _SHAPES = {
 
 
 class LinePlaces:
-    """Which line of its input a line of a block is: counted from where reading began."""
+    """The numbers of lines in their input, counted from where reading began."""
 
     def __init__(self) -> None:
         self._before, self._whole = 0, False
 
     def named(self, block: Block, place: int, headers: int, kind: str) -> str:
-        """A line of the block, given its place after so many lines of headers; those of Zeek are found here."""
+        """A line of the block, given its place after `headers` header lines. Zeek's header lines are found here."""
         if block.begins:
             self._before, self._whole = 0, True
         lines = block.lines.split(b"\n")
@@ -36,14 +36,14 @@ class LinePlaces:
         return f"line {number:,}" if self._whole else f"line {number:,} of those read in this run"
 
     def passed(self, block: Block) -> None:
-        """All lines of this block are read."""
+        """All lines of this block have been read."""
         if block.begins:
             self._before, self._whole = 0, True
         self._before += block.lines.count(b"\n") + block.too_long
 
 
 def first_bad(lines: bytes, fields: LineFields, kind: str, read: Reading) -> tuple[int, str]:
-    """The place of the first line that is no row, among lines of which one is, and the reason."""
+    """The place of the first invalid line, and the reason. At least one of the lines must be invalid."""
     *whole, rest = lines.split(b"\n")
     each = [line + b"\n" for line in whole] + ([rest] if rest else [])
     low, high = 0, len(each)

@@ -1,4 +1,4 @@
-"""A block of whole lines on its way from a source to the windows, and the rows made from it."""
+"""A block of complete lines on its way from a source to the windows, and the rows made from it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class Block:
-    """Whole lines, perhaps none, and how far the source was read with them.
+    """Complete lines, possibly none, and how far the source was read with them.
 
-    `clock` is a time up to which everything that had arrived is in the blocks before: windows are closed by it, and
-    then these lines are counted. `now` is when they were read. Both are in nanoseconds, and never go back. `position`
-    is where to read on after a restart, as JSON. `head` is how the file begins, with its first block after it was
-    opened; `begins` says that this block begins there too. `too_long` counts lines that were left out, `note` says what
+    `clock` is a time up to which everything that arrived is in earlier blocks: windows are closed by it, and then these
+    lines are counted. `now` is when they were read. Both are in nanoseconds, and never go back. `position` is where to
+    continue after a restart, as JSON. `head` is the beginning of the file, passed with the first block after it was
+    opened; `begins` says that this block begins there too. `too_long` counts lines that were left out. `note` says what
     happened to the source.
     """
 

@@ -1,7 +1,7 @@
 """`Board`: everything released so far, for the page, Prometheus and the text file.
 
-It takes records, as every sink does, and nothing else. So whatever is computed from it costs nothing, and may be
-published.
+It takes records, as every sink does, and nothing else. Whatever is computed from it therefore costs nothing, and is
+publishable.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from .records import WINDOW
 from .watch import Watch
 from .windows import moment
 
-_WINDOWS, _NOTES = 1_500, 20  # that are kept: a day of minutes
+_WINDOWS, _NOTES = 1_500, 20  # kept: a day of minutes
 
 
 @dataclass(frozen=True)
 class Seen:
-    """A released window: value, low and high of every number, how far the first fell, and which alerts it is.
+    """A released window: value, low and high of every number, how far the first fell, and its alerts.
 
     `spent` are ε and δ of what is protected, over all windows up to this one. An event is in one window. A person may
-    be in all of them, and then they add up; there are at most as many windows as records, so as many are counted.
-    `left` is the ε that is left in a ledger; `few` says that it may have no rows.
+    be in all of them, so their costs add up; there are at most as many windows as records, so that many are counted.
+    `left` is the ε left in a ledger; `few` says that the window may have no rows.
     """
 
     number: int
@@ -87,13 +87,13 @@ class Board:
 
     @property
     def last(self) -> Seen | None:
-        """The last window that was released."""
+        """The last released window."""
         with self._news:
             return self._windows[-1] if self._windows else None
 
     def after(self, number: int, wait: float) -> tuple[int, str]:
-        """Everything after the record of this number, as JSON, and the number of the last; waits at most this many
-        seconds.
+        """Everything after the record with this number, as JSON, and the number of the last record. Waits at most
+        `wait` seconds.
         """
         with self._news:
             self._news.wait_for(lambda: self.closed or self._number() > number, wait)
@@ -103,7 +103,7 @@ class Board:
             return max(number, self._number()), json.dumps(content) if windows or notes else ""
 
     def close(self) -> None:
-        """Wakes everyone who waits."""
+        """Wakes everyone who is waiting."""
         with self._news:
             self.closed = True
             self._news.notify_all()

@@ -1,7 +1,7 @@
 """A synthetic day of DNS queries with an attack in it, and the same day played fast.
 
-Queries are distributed as in real resolvers: a few names very often, most of them seldom, more by day than at night.
-From 07:30 to 07:45 UTC many machines ask for one name, as in a flood. The seed is fixed. `python -m
+Queries are distributed as in real resolvers: a few names very often, most of them rarely, more by day than at night.
+From 07:30 to 07:45 UTC many machines ask for one name, as in a flood attack. The seed is fixed. `python -m
 stablesketch.monitor.demo_day` writes the day to standard output.
 """
 
@@ -23,7 +23,7 @@ START, MINUTES = 1_794_787_200, 1_440  # 2026-11-16T00:00:00Z
 FIELDS = LineFields.of(format="json", key=("query",), time="time")
 ATTACK = range(450, 465)  # minutes of the day
 _NAMES, _PER_MINUTE, _FLOOD = 3_000, 900, 1_500
-_FIRST, _AT_ONCE, _PAUSE = 300, 120, 0.5  # minute it begins with; minutes without a pause; seconds for each one after
+_FIRST, _AT_ONCE, _PAUSE = 300, 120, 0.5  # first minute; minutes without a pause; seconds for each later one
 
 
 def minute(number: int) -> bytes:
@@ -48,7 +48,7 @@ class PlayedDay:
         self._now = (START + 60 * _FIRST - 1) * SECOND  # counting begins with the next whole window
 
     def clock(self) -> int:
-        """What the clock of the day says."""
+        """The time of the played day."""
         return self._now
 
     def blocks(self, clock: Clock, position: Any, seen: int | None) -> Iterator[Block]:

@@ -1,13 +1,13 @@
-"""Windows that may have no rows: which ones, by what was released of them; and what is then known of their values.
+"""Windows that may have no rows: which they are, judged by their releases, and what is then known about their values.
 
-Where a statistic is computed from a noisy total, the total is part of the release and paid for by it. Looking at it
-costs nothing, and tells nothing that was not released. A window has few rows if its total cannot be told from 0. Other
-statistics (keys, moments) are at their least without rows: there a window has few rows if its interval reaches the
-least, so few rows and few keys look alike.
+If a statistic is computed from a noisy total, the total is part of the release and is paid for with it. Looking at it
+costs nothing, and reveals nothing that was not released. A window has few rows if its total cannot be distinguished
+from 0. Other statistics (keys, moments) have their smallest value without rows: a window has few rows if its interval
+reaches that value, so few rows and few keys look the same.
 
-**Values of few rows.** Without rows there are no shares, so neither a Hill number nor an entropy, and no interval can
-hold one: that of the release may even be a single point. All that is known then is what the number of keys allows,
-which is at most the total. The interval of a window with few rows is no narrower than that.
+**Values of few rows.** Without rows there are no shares, and therefore no Hill number and no entropy that an interval
+could contain: the released interval may even be a single point. All that is known then is what the number of keys
+allows, which is at most the total. The interval of a window with few rows is at least that wide.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from ..published import Point, Release
 from ..statistic import Statistic
 from ..statistic.known import Known
 
-_SCALES = math.log(500)  # of Laplace noise: one in a thousand windows without rows is not known as such
+_SCALES = math.log(500)  # of Laplace noise: one in a thousand windows without rows is not recognised
 
 
 def has_few_rows(plans: Sequence[Plan], releases: Sequence[Release]) -> bool:
-    """Whether a window may have no rows, by the first of its releases that has a total, or else by the first."""
+    """Whether a window may have no rows, judged by its first release with a total, or else by its first release."""
     for release in releases:
         if release.total is not None:
             return release.total.value < 1.0 + _SCALES * release.total.scale
@@ -33,7 +33,7 @@ def has_few_rows(plans: Sequence[Plan], releases: Sequence[Release]) -> bool:
 
 
 def of_few_rows(plan: Plan, release: Release) -> Release:
-    """The release with limits that hold whatever may be true of a window with few rows."""
+    """The release with limits that hold whatever rows a window with few rows has."""
     if release.total is None:
         return release
     reach = -math.log1p(-release.confidence) * release.total.scale
@@ -55,7 +55,7 @@ def _point(statistic: Statistic, known: Known, point: Point) -> Point:
 
 
 def _limits(statistic: Statistic, known: Known, low: float, high: float) -> tuple[float, float]:
-    """Both limits, widened to all that the statistic can be where so much is known. Counts have theirs, from 0 on."""
+    """Both limits, widened to every value the statistic can have given what is known. Counts keep theirs, from 0 up."""
     if not statistic.of_shares:
         return low, high
     least, most = statistic.range(known)

@@ -1,9 +1,8 @@
 """Which fields of a line are read, and when a line is a row.
 
-Whether a line is a row depends only on that line and on the header of its file: one row more never changes what becomes
-of another. Headers are not protected. In Zeek's logs a line that begins with `#fields` is a header wherever it stands,
-and the first line of an input says whether it is TSV or JSON (reader.py): Zeek writes these lines, and they are not
-rows.
+Whether a line is a row depends only on that line and on the header of its file: one row more never changes how another
+is read. Headers are not protected. In Zeek's logs a line that begins with `#fields` is a header wherever it occurs, and
+the first line of an input says whether it is TSV or JSON (reader.py): Zeek writes these lines, and they are not rows.
 """
 
 from __future__ import annotations
@@ -26,8 +25,8 @@ _DIGITS = r"\A[0-9]{1,16}\z"
 
 @dataclass(frozen=True)
 class LineFields:
-    """What is read of a line, and how. Without `time` a row has the time at which it arrived; without `value` it counts
-    1. `names` are the columns of CSV or TSV that has no header."""
+    """What is read from a line, and how. Without `time` a row has its time of arrival; without `value` it counts 1.
+    `names` are the columns of CSV or TSV without a header."""
 
     format: LineFormat
     key: tuple[str, ...]
@@ -49,7 +48,7 @@ class LineFields:
     ) -> LineFields:  # fmt: skip
         """The fields as users name them; the rest comes from the preset, or from the name of the file.
 
-        `time="arrival"` takes the time of arrival where the preset has another one.
+        `time="arrival"` uses the time of arrival instead of the preset's time.
         """
         if preset is not None and preset not in PRESETS:
             raise ArgumentError("preset", preset, f"must be one of {', '.join(PRESETS)}", "Choose one of these")
@@ -116,7 +115,7 @@ class LineFields:
 
     @property
     def all(self) -> tuple[str, ...]:
-        """The names that are read, in the order of their texts: k0, ..., then t, v and u."""
+        """The names of the fields that are read, in the order of their texts: k0, ..., then t, v and u."""
         return (*self.key, *(name for name in (self.time, self.value, self.person) if name))
 
     @property
@@ -127,8 +126,8 @@ class LineFields:
         return (*keys, *(mark for name, mark in others if name))
 
     def rows(self, texts: Any) -> Any:
-        """The rows of a table of texts, with the window w of each if rows have times: those with keys that are not
-        empty, a time, a whole number up to the largest as value (v is that number), a person that is not empty."""
+        """The rows of a table of texts, with the window w of each if rows have times. A row must have non-empty keys,
+        a time, a whole number up to the maximum as its value (v is that number), and a non-empty person."""
         compute = need("pyarrow.compute")
         named = [mark for mark in self.marks if mark[0] in "ku"]
         whole = [compute.greater(compute.binary_length(texts.column(mark)), scalar(0)) for mark in named]

@@ -1,26 +1,27 @@
-"""The lines of a file, as blocks: read from where an earlier run had read, and followed through rotation.
+"""The lines of a file, as blocks: read from where an earlier run stopped, and followed through rotation.
 
-A file that is followed for the first time is read from its end on, so that no line counts which an earlier monitor may
-have counted. A position is the file's inode, the offset of its next line, and a hash of the kilobyte before it. After a
-restart, a file that was renamed meanwhile is found in its folder, and read to its end before the one that has its name.
+A file that is followed for the first time is read from its current end, so that no line counts that an earlier monitor
+may have counted. A position is the file's inode, the offset of its next line, and a hash of the kilobyte before it.
+After a restart, a file that was renamed meanwhile is found in its folder, and read to its end before its successor.
 
-**No line decides whether others count.** Where to begin in a file is decided by inodes and names, not by what is in it:
+**No line decides whether others count.** Where to begin in a file is decided by inodes and names, not by its content:
 
 - it has taken the name of a file that was renamed and still exists: it is new, and read from its start;
-- anything else (the file was truncated, or the one before it is gone): it is read on from its end. It may have lines
-  that were counted, and those after the change cannot be told from them. They are lost, and a note says so.
+- anything else (the file was truncated, or the previous one is gone): it is read from its current end. It may contain
+  lines that were counted, and lines after the change cannot be distinguished from them. They are lost, and a note says
+  so.
 
-One thing depends on content: a file that was truncated and has grown past the offset again is known by its kilobyte
-before the offset. If that is as before, or nothing had been read, it is read on as if nothing had happened. Then the
-guarantee does not hold for the lines of that moment (docs/known-limits.md). A replay is refused instead: its file must
-not change while it is counted.
+One thing depends on content: a file that was truncated and has grown past the offset again is recognised by the
+kilobyte before the offset. If that is unchanged, or nothing had been read, reading continues as if nothing had
+happened. The guarantee then does not hold for the lines of that moment (docs/known-limits.md). A replay is refused
+instead: its file must not change while it is counted.
 
-A file that was renamed is read for five seconds more, because its writer may still have it open: five seconds by the
-clock, whatever is written. **Only lines that have ended count**: the start of one could come again, in a copy. Reading
-that begins within a line begins with the next.
+A file that was renamed is read for five more seconds, because its writer may still have it open: five seconds by the
+clock, whatever is written. **Only complete lines count**: the start of a line could come again, in a copy. If reading
+begins within a line, it starts with the next line.
 
-Windows close by the time at which the file had last been read to its end: whatever was written before then has been
-seen. So after a stop of an hour the windows of that hour are open until the backlog is read.
+Windows close by the time at which the file was last read to its end: whatever was written before then has been seen.
+After a stop of an hour, the windows of that hour are therefore open until the backlog is read.
 """
 
 from __future__ import annotations
@@ -44,15 +45,15 @@ from .lines import BLOCK, HEAD, POLL, Clock, LineCutter
 from .windows import SECOND
 
 _MARK = 1024  # bytes before an offset
-_LINGER = 5 * SECOND  # for which a file that was renamed is still read
+_LINGER = 5 * SECOND  # how long a renamed file is still read
 _FROM_ITS_END = "It is read on from its end: lines that were written before this was noticed may be lost."
 
 
 def followed(
     path: Path, clock: Clock, *, follow: bool, position: Any = None, seen: int | None = None
 ) -> Iterator[Block]:
-    """Blocks of whole lines; without `follow` they end with the file. An earlier run had read everything that was there
-    at `seen`.
+    """Blocks of complete lines; without `follow` they end with the file. An earlier run had read everything that
+    existed at `seen`.
     """
     seen = clock() if seen is None else seen
     place, offset, note = _resumed(path, position, follow=follow)
@@ -77,8 +78,8 @@ def followed(
 def _next(path: Path, before: _Place, position: Any) -> tuple[_Place, int, str] | None:
     """The file that has the name now; None if it is gone again.
 
-    Others that were rotated away in between are not read, and a note says so. They cannot be told from copies, whose
-    lines would count twice: then ε would be too small.
+    Others that were rotated away in between are not read, and a note says so. They cannot be distinguished from copies,
+    whose lines would count twice: ε would then be too small.
     """
     try:
         place = _Place(path, _opened(path))
@@ -122,13 +123,13 @@ def _resumed(path: Path, position: Any, *, follow: bool) -> tuple[_Place, int, s
 
 
 def _rotated(path: Path) -> list[Path]:
-    """Files beside it that are named like rotated ones: conn.log.1, conn.log-20261118, or as Zeek names them,
+    """Files in the same folder that are named like rotated ones: conn.log.1, conn.log-20261118, or as Zeek names them,
     conn.2026-11-18-08-00-00.log and conn-26-11-18_08.00.00.log.
     """
     dated = re.compile(rf"{re.escape(path.name)}.+|{re.escape(path.stem)}[-._]\d.*{re.escape(path.suffix)}")
     try:
         return sorted(each for each in path.parent.iterdir() if dated.fullmatch(each.name))
-    except OSError:  # a folder of which only the log may be read
+    except OSError:  # the folder may not be listed
         return []
 
 
@@ -140,19 +141,19 @@ def _changed(path: Path) -> CheckpointError:
 
 
 class _Place:
-    """A file that is read, whatever its name is now; `path` is the name that is followed."""
+    """A file that is being read, whatever its name is now; `path` is the name that is followed."""
 
     def __init__(self, path: Path, file: BinaryIO) -> None:
         self.path, self.file = path, file
         self._stat = os.fstat(file.fileno())
-        self.renamed = False  # whether it was seen without the name that is followed, under another one
+        self.renamed = False  # whether it was seen under another name than the one that is followed
 
     def is_same(self, position: Any) -> bool:
-        """Whether this is the file of a position, by what the system says. Device numbers change at a boot."""
+        """Whether this is the file of a position, judged by its inode. Device numbers change at a boot."""
         return bool(self._stat.st_ino == position["inode"])
 
     def has(self, position: Any) -> bool:
-        """Whether it has what was read last, at the same place."""
+        """Whether it still has, at the same place, what was read last."""
         offset, length = position["offset"], position["mark"]
         return bool(self.size() >= offset and self._digest(offset - length, length) == position["before"])
 
@@ -160,7 +161,7 @@ class _Place:
         return os.fstat(self.file.fileno()).st_size
 
     def may_precede(self, other: Path, successor: _Place) -> bool:
-        """Whether another file may have had the name between these two: it was written to after this one."""
+        """Whether another file may have had the name between these two, because it was written to after this one."""
         try:
             found = os.stat(other)
         except OSError:
@@ -182,7 +183,9 @@ class _Place:
                 rest = lines.last()
             offset = end + len(chunk) - lines.waiting
             before, position = position, self._position(offset)
-            if not self.has(before) or self.size() < end:  # looked at after it was read, or it could be cut between
+            if (
+                not self.has(before) or self.size() < end
+            ):  # checked after reading, because it could be truncated in between
                 if not follow:
                     raise _changed(self.path)
                 offset = start = self.size()
@@ -202,7 +205,7 @@ class _Place:
                 leave = now + _LINGER if leave is None else leave
                 last_look = now >= leave
             else:
-                seen, leave = now, None  # all that was written by then has been read: no other file had the name
+                seen, leave = now, None  # everything written by then has been read: no other file had the name
             if not last_look:
                 time.sleep(POLL)
 
@@ -210,7 +213,7 @@ class _Place:
         return LineCutter(within=offset > 0 and os.pread(self.file.fileno(), 1, offset - 1) != b"\n")
 
     def _head(self, start: int) -> bytes:
-        """How the file begins; if Zeek has written more headers since, the last one before `start`."""
+        """The beginning of the file; if Zeek has written more headers since, the last one before `start`."""
         head = os.pread(self.file.fileno(), HEAD, 0)
         if start and head[:1] == b"#":
             with mmap.mmap(self.file.fileno(), start, access=mmap.ACCESS_READ) as content:

@@ -1,4 +1,4 @@
-"""The texts of fields of JSON lines. A name with dots is the name of a field, or a path into objects, whichever a line
+"""The texts of fields of JSON lines. A name with dots is the name of a field or a path into objects, whichever a line
 has.
 
 Plain lines are read by the compiled core (native/json_lines.hpp), all others by DuckDB, which takes four times as long.
@@ -22,10 +22,10 @@ from .times import Query
 
 
 def texts_of_json(lines: bytes, fields: LineFields, query: Query) -> tuple[Any, int]:
-    """A table of the texts of `fields`, null where a line has none, and how many lines there were.
+    """A table of the texts of `fields`, null if a line has none, and the number of lines.
 
-    Lines that are not JSON have no row. `lines` must be UTF-8. Rows stand in the order of their lines if people are
-    protected, because the first rows of each person count.
+    Lines that are not JSON have no row. `lines` must be UTF-8. If people are protected, rows keep the order of their
+    lines, because the first rows of each person count.
     """
     pa = need("pyarrow")
     there = [(place, way) for place, name in enumerate(fields.all) for way in ways(name)]
@@ -60,7 +60,7 @@ def read_by_duckdb(block: Any, fields: LineFields, query: Query) -> Any:
     texts_of = f"select {', '.join(texts)}, i from (select json_extract_string(line, [{listed}]) as x, i from {{}})"
     try:
         return query(texts_of.format("block"), block)
-    # Some line is no JSON: the others are. The message quotes that line, and may cut a character of it in two: then the
-    # message cannot be decoded.
+    # Some line is not JSON; the others are. The message quotes that line, and cannot be decoded if it cuts one of its
+    # characters in two.
     except (need("duckdb").InvalidInputException, UnicodeDecodeError):
         return query(texts_of.format("(select line, i from block where json_valid(line))"), block)

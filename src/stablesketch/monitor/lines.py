@@ -1,4 +1,4 @@
-"""Whole lines from input that arrives in pieces, and a clock that never goes back."""
+"""Complete lines from input that arrives in pieces, and a clock that never goes back."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from collections.abc import Callable
 from ..reading.lines import LONGEST_LINE
 
 Clock = Callable[[], int]
-BLOCK = 1 << 24  # bytes that make a block
-POLL = 0.1  # seconds between looks for more
-HEAD = 1 << 16  # bytes in which a header must be
-_JUMP = 10 * 10**9  # nanoseconds by which a clock must be set to be noticed
+BLOCK = 1 << 24  # bytes of a block
+POLL = 0.1  # seconds between checks for more input
+HEAD = 1 << 16  # a header must be within this many bytes
+_JUMP = 10 * 10**9  # nanoseconds: smaller changes of the clock are not noticed
 
 
 class LineCutter:
-    """Cuts input into whole lines. A line that is too long is left out and counted, whatever is in it.
+    """Splits input into complete lines. A line that is too long is left out and counted, whatever its content.
 
-    If the input begins `within` a line, that one is left out and not counted.
+    If the input begins `within` a line, that line is left out and not counted.
     """
 
     def __init__(self, *, within: bool = False) -> None:
         self._parts: list[bytes] = []
         self._skipping = within
         self._too_long = 0
-        self.waiting = 0  # bytes of the line that has not ended yet
+        self.waiting = 0  # bytes of the unfinished line
 
     def take(self, chunk: bytes) -> bytes:
         """The lines that end in this chunk."""
@@ -31,7 +31,7 @@ class LineCutter:
         whole, tail = b"", chunk[end:]
         if end:
             whole = b"".join([*self._parts, memoryview(chunk)[:end]])
-            if self._skipping:  # nothing of the long line was kept but its end
+            if self._skipping:  # only the end of the long line was kept
                 whole = whole.partition(b"\n")[2]
             whole = self._short(whole)
             self._parts, self.waiting, self._skipping = [], 0, False
@@ -50,7 +50,7 @@ class LineCutter:
         return rest
 
     def too_long(self) -> int:
-        """How many lines were left out since the last call."""
+        """The number of lines left out since the last call."""
         found, self._too_long = self._too_long, 0
         return found
 
@@ -68,15 +68,15 @@ class LineCutter:
 
 
 class Steady:
-    """A clock that never goes back: while the machine's is behind, it stands still.
+    """A clock that never goes back: while the machine's clock is behind, it stands still.
 
-    With `elapsed`, a monotonic clock, it notices when the machine's clock was set: `jump` then has the difference in
-    nanoseconds, until somebody takes it.
+    With `elapsed`, a monotonic clock, it notices when the machine's clock is set: `jump` then has the difference in
+    nanoseconds, until it is read.
     """
 
     def __init__(self, clock: Clock, last: int = 0, elapsed: Clock | None = None) -> None:
         self._clock, self._last, self._elapsed = clock, last, elapsed
-        self._ahead: int | None = None  # of the machine's clock before the other one
+        self._ahead: int | None = None  # how far the machine's clock is ahead of the other one
         self.jump = 0
 
     def __call__(self) -> int:

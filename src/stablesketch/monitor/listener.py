@@ -1,4 +1,4 @@
-"""The addresses of a monitor: released values for whoever can reach them, exact counters for this machine alone."""
+"""The addresses of a monitor: released values for everyone who can reach them, exact counters for this machine only."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .live_page import live_page
 from .metrics import ExactMetrics, ReleasedMetrics, exposed
 from .monitor import Monitor
 
-_STREAMS = 100  # pages that are open at once
+_STREAMS = 100  # pages that may be open at once
 _HEARTBEAT = 10.0  # seconds
 
 
@@ -31,12 +31,12 @@ def address(argument: str, text: str) -> tuple[str, int]:
 
 
 class Listener(PageServer):
-    """A port that is taken at once, and answers from `begin` to `close`."""
+    """A port that is reserved at once, and answers from `begin` to `close`."""
 
     _began = False
 
     def begin(self) -> None:
-        """Starts to answer, from threads of its own."""
+        """Starts answering, in its own threads."""
         threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True).start()
         self._began = True
 
@@ -60,10 +60,10 @@ class ReleasedListener(Listener):
 
 
 class ExactListener(Listener):
-    """`/metrics`: exact counts, on a loopback address alone.
+    """`/metrics`: exact counts, on a loopback address only.
 
-    A page of another site could name this machine as its own host (DNS rebinding) and read them in a browser that runs
-    here; so a request must name a loopback address as its host.
+    A page of another site could resolve its own host name to this machine (DNS rebinding) and read them in a browser
+    that runs here. A request must therefore name a loopback address as its host.
     """
 
     metrics: ExactMetrics
@@ -84,7 +84,7 @@ class _Released(PageHandler):
     def answer(self, path: str, query: str) -> None:
         known = self._ANSWERS.get(path)
         if known is None:
-            return self.send(404, "text/plain", "there is no such page: try /, /metrics, /healthz or /readyz\n")
+            return self.send(404, "text/plain", "no such page: try /, /metrics, /healthz or /readyz\n")
         return known(self)
 
     def _page(self) -> None:
@@ -106,7 +106,7 @@ class _Released(PageHandler):
     def _events(self) -> None:
         """Server-sent events: all windows at first, then each as it is released."""
         if not self.server.streams.acquire(blocking=False):
-            return self.send(503, "text/plain", f"{_STREAMS} pages are open already\n")
+            return self.send(503, "text/plain", f"{_STREAMS} pages are already open\n")
         try:
             self.send(200, "text/event-stream", "retry: 2000\n\n", length=False)
             number, board = 0, self.server.board
@@ -128,7 +128,7 @@ class _Exact(PageHandler):
         if not _names_loopback(self.headers.get("Host", "")):
             return self.send(403, "text/plain", "another host was asked for\n")
         if path != "/metrics":
-            return self.send(404, "text/plain", "there is no such page: try /metrics\n")
+            return self.send(404, "text/plain", "no such page: try /metrics\n")
         content, kind = exposed(self.server.metrics, self.headers.get("Accept", ""))
         return self.send(200, kind, content)
 

@@ -1,4 +1,4 @@
-"""Where alerts go: a command, a webhook, a file. None of them stops the monitor, however long it takes."""
+"""Where alerts go: a command, a webhook, a file. None of them delays the monitor, however long it takes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PATIENCE = 30.0  # seconds
 
 
 def command(text: str) -> Messenger:
-    """Runs a command for each alert, which gets its JSON on standard input. No shell is in between."""
+    """Runs a command for each alert, with its JSON on standard input. No shell is involved."""
     try:
         words = shlex.split(text)
     except ValueError as error:
@@ -38,17 +38,17 @@ def command(text: str) -> Messenger:
 
 
 def webhook(address: str) -> Messenger:
-    """Posts the JSON of each alert to an address. The address may hold a token, so nothing shows it or any of it."""
+    """Posts the JSON of each alert to an address. The address may contain a token, so no part of it is ever shown."""
     if not re.fullmatch(r"https?://[!-~]+", address) or not _host(address):
         raise ArgumentError(
             "alert_url", HIDDEN, "must be an address of printable ASCII that begins with http:// or https://",
             "Pass the address of the webhook, with other characters percent-encoded",
         )  # fmt: skip
-    import urllib.error  # with HTTP, TLS and mail below it: only webhooks need them
+    import urllib.error  # it imports HTTP, TLS and mail, which only webhooks need
     import urllib.request
 
     class NotElsewhere(urllib.request.HTTPRedirectHandler):
-        """An alert goes to the address that was given, or is said to have failed."""
+        """Refuses redirects: an alert goes to the given address, or is reported as failed."""
 
         def redirect_request(self, *_: object) -> None:
             return None
@@ -63,7 +63,7 @@ def webhook(address: str) -> Messenger:
             raise OSError(f"the webhook answered {error.code}") from None
         except OSError:
             raise OSError("the webhook does not answer") from None
-        except Exception:  # http.client and urllib quote the address in errors of other kinds
+        except Exception:  # http.client and urllib quote the address in other errors
             raise OSError("the webhook did not answer in HTTP") from None
 
     return post
@@ -92,7 +92,7 @@ def json_lines(path: Path) -> Messenger:
 
 
 class Post:
-    """Hands alerts to all messengers, from a thread of its own. One that cannot be delivered is not tried again."""
+    """Hands alerts to all messengers, in its own thread. An alert that cannot be delivered is not tried again."""
 
     def __init__(self, messengers: Sequence[Messenger], say: Callable[[str], None]) -> None:
         self._messengers, self._say = messengers, say
@@ -113,13 +113,13 @@ class Post:
             for messenger in self._messengers:
                 try:
                     messenger(alert)
-                except Exception as error:  # whatever it is, the next alert must be delivered
+                except Exception as error:  # whatever happens, the next alert must be delivered
                     with contextlib.suppress(Exception):
                         self._say(f"an alert could not be delivered: {_reason(error)}")
 
 
 def _reason(error: Exception) -> str:
-    """The reason in words that show nothing of a command or an address, which may contain a token."""
+    """The reason, without any part of a command or an address, which may contain a token."""
     if isinstance(error, subprocess.TimeoutExpired):
         return "the command took too long"
     return str(error) if isinstance(error, OSError) else f"unexpected {type(error).__name__}"

@@ -1,6 +1,6 @@
-"""Numbers for Prometheus, by `prometheus-client`: released ones for everybody, exact ones for this machine.
+"""Numbers for Prometheus, by `prometheus-client`: released ones for everyone, exact ones for this machine only.
 
-The released ones come from the board alone. What that library adds by itself, such as the processor time of this
+The released ones come from the board alone. What that library adds by default, such as the processor time of this
 process, is left out, because it grows with every row.
 """
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class ReleasedMetrics:
-    """Gauges of the last window that was released; before the first one only what is known without data."""
+    """Gauges of the last released window; before the first one, only what is known without data."""
 
     def __init__(self, board: Board) -> None:
         self._board, self._core = board, need("prometheus_client.core", "monitor")
@@ -74,9 +74,9 @@ class ExactMetrics:
     def collect(self) -> Iterator[Any]:
         """The metrics, in the form of prometheus-client."""
         for name, about in (
-            ("rows", "Rows that were read."),
+            ("rows", "Rows read."),
             ("bad", "Lines that could not be used."),
-            ("late", "Rows of windows that were closed already."),
+            ("late", "Rows of windows that were already closed."),
             ("early", "Rows from the future."),
         ):
             title = f"stablesketch_private_{name if name == 'rows' else name + '_rows'}"
@@ -113,7 +113,7 @@ class TextFile:
             ) from None
 
     def __call__(self, number: int, text: str) -> None:
-        """Takes a record, whose content the board has already."""
+        """Takes a record; the board already has its content."""
         try:
             self._write()
             self._trouble = ""

@@ -1,8 +1,8 @@
-"""`Monitor`: takes blocks of lines, counts rows into windows, releases the windows that close, and stores all of it.
+"""`Monitor`: takes blocks of lines, counts rows into windows, releases the windows that close, and stores everything.
 
-**A row counts once, whatever is started when.** A new monitor, and one that is restarted on a pipe, counts from the
-first window into which no earlier one can have counted rows: the first that takes none yet, by the clock. So if `tail
--F` sends lines a second time, those with a time of their own are late. (Rows that have their time of arrival cannot be
+**A row counts once, whenever monitors are started.** A new monitor, or one that is restarted on a pipe, counts from the
+first window into which no earlier monitor can have counted rows: by the clock, the first that takes none yet. If `tail
+-F` sends lines a second time, those that contain a time are therefore late. (Rows with their time of arrival cannot be
 recognised: the sender must send them once.) Windows that a pipe had open are released as they were at the last
 checkpoint. A followed file continues where the state says, because counts and position are stored together.
 """
@@ -40,19 +40,20 @@ from .windows import MOST_LIVE, SECOND, in_units, shown
 Sink = Callable[[int, str], None]
 OpenInput = Callable[[Clock, Any, int | None], Iterator[Block]]
 _CHECKPOINT = 1.0  # seconds between checkpoints
-_SILENT = 60.0  # seconds after which something hangs
-_AT_ONCE = 64  # windows that are released in one transaction
-_USELESS = 1_000  # lines without a row after which somebody is told
+_SILENT = 60.0  # seconds without a checkpoint after which it is not alive
+_AT_ONCE = 64  # windows released in one transaction
+_USELESS = 1_000  # invalid lines after which a message is shown, if none was valid
 
 
 class Monitor:
-    """Runs a `Watch` over a source until it ends or `stop` is called; then `run` may be called on the same state again.
+    """Runs a `Watch` over a source until it ends or `stop` is called. `run` may then be called again on the same state.
 
     `source` opens the input, given the clock, the position of the last checkpoint and its clock (None at first);
-    `replays` says that it finds its place again, as files do and pipes do not. Every window is paid from `ledger`
-    before it is released; if the budget is spent, the window is not released. `sinks` get every record, with its
-    number, once it is stored; one that raises OSError gets it again; BrokenPipeError ends the run. `say` gets messages
-    for the person who runs it. `elapsed` is a monotonic clock, to notice when the other one was set.
+    `replays` says that it can find its place again, as files can and pipes cannot. Every window is paid for from
+    `ledger` before it is released; if the budget is spent, the window is not released. `sinks` get every record, with
+    its number, once it is stored. A sink that raises OSError gets the record again; BrokenPipeError ends the run. `say`
+    gets messages for the person who runs the monitor. `elapsed` is a monotonic clock, to notice when the other one is
+    set.
     """
 
     def __init__(
@@ -71,7 +72,7 @@ class Monitor:
         self._machine, self._clock = clock, Steady(clock, self._last or 0, elapsed)
         self._ledger = ledger
         self._windows = OpenWindows(watch, state, ledger)
-        self._spent = False  # whether it has been said that the budget is
+        self._spent = False  # whether a message has said that the budget is spent
         self._next: int = state.fact("next", watch.windows.first_untouched(self._clock()))
         self._first = self._next
         self._position: Any = state.fact("position")
@@ -83,8 +84,8 @@ class Monitor:
         self._stopped = threading.Event()
         self._stored_at = time.monotonic()
         self._trouble, self._reading = "", False
-        self._waits = False  # whether a window is to be paid for, and state or ledger cannot be written
-        self._useful, self._unused = False, 0  # whether any line of this run was a row, and how many were not
+        self._waits = False  # whether a window must be paid for, and state or ledger cannot be written
+        self._useful, self._unused = False, 0  # whether any line of this run was valid, and how many were not
         self._counted, self._not_counted = False, 0  # whether any row of this run was counted, and how many were not
         self.counters: dict[str, int] = state.fact("counters", {"rows": 0, "bad": 0, "late": 0, "early": 0})
 
@@ -95,36 +96,36 @@ class Monitor:
 
     @property
     def goes_on(self) -> bool:
-        """Whether a followed file is read on from where an earlier run stopped."""
+        """Whether reading a followed file continues where an earlier run stopped."""
         return self._position is not None
 
     def stop(self) -> None:
-        """Ends `run` soon, at a checkpoint. Windows that are open stay in the state, for the next run."""
+        """Ends `run` soon, at a checkpoint. Open windows stay in the state, for the next run."""
         self._stopped.set()
 
     @property
     def alive(self) -> bool:
-        """Whether it reached a checkpoint within the last minute: it does so every second, rows or not."""
+        """Whether it reached a checkpoint within the last minute. It does so every second, with or without rows."""
         return time.monotonic() - self._stored_at < _SILENT
 
     @property
     def ready(self) -> bool:
-        """Whether it reads, and everything that was released could be stored and delivered."""
+        """Whether it is reading, and everything released could be stored and delivered."""
         return self._reading and self.alive and not self._trouble
 
     @property
     def lag(self) -> float:
-        """Seconds by which reading is behind the clock. Like the counters, it is exact and not private."""
+        """How many seconds reading is behind the clock. Like the counters, this is exact and not private."""
         return max(0.0, (self._machine() - self._last) / SECOND) if self._last else 0.0
 
     def run(self) -> None:
         """Runs until the input ends, then releases all open windows. If stopped before, it can continue from its state.
 
         Raises:
-            DataError: a line cannot be used and lines are not to be skipped, or the input cannot be read. The state has
-                all blocks before the one with that line, and nothing of that one.
+            DataError: a line cannot be used and lines are not skipped, or the input cannot be read. The state has all
+                blocks before the one with that line, and nothing of that block.
             CheckpointError: the clock has jumped too far.
-            NotDelivered: nobody takes the records any more. They are in the state.
+            NotDelivered: nobody accepts the records any more. They are in the state.
         """
         self._went_on()
         self._reading = True
@@ -143,17 +144,17 @@ class Monitor:
                 else:
                     self._end()
             except DataError:
-                self._checkpoint()  # all that came before is counted
+                self._checkpoint()  # everything before is counted
                 raise
             finally:
-                del read  # which ends its thread
+                del read  # ends its thread
                 self._reading = False
         self._checkpoint()
         try:
             self._deliver()
         except OSError as error:
             raise self._undelivered(error) from None
-        self._checkpoint()  # which says that they were delivered
+        self._checkpoint()  # records that they were delivered
 
     # --- what a block does ---
 
@@ -181,7 +182,7 @@ class Monitor:
             self._store()
 
     def _count(self, block: Block, rows: Rows) -> None:
-        """Counts every row into its window. A row of a closed window is late; one that no clock allows yet is early."""
+        """Counts every row into its window. A row of a closed window is late; a row from the future is early."""
         asked = self._watch.windows
         first, last = max(self._next, asked.first_open(block.clock)), asked.last_open(block.now)
         windows = rows.windows
@@ -200,7 +201,7 @@ class Monitor:
             self._tell_useless()
         self._counted |= len(windows) > late + early
         self._not_counted += late + early
-        if self._not_counted >= _USELESS and self._next > self._first:  # before that, rows are late as a rule
+        if self._not_counted >= _USELESS and self._next > self._first:  # before that, rows are usually late
             self._tell_none_counted()
         for number in np.unique(windows):
             if first <= number <= last:
@@ -208,7 +209,7 @@ class Monitor:
                 self._windows.add(int(number), rows, None if len(here) == len(windows) else here)
 
     def _close(self, first: int, *, patient: bool = False) -> None:
-        """Releases all windows before `first`, empty or not; with `patient` as many as can be paid for by now."""
+        """Releases all windows before `first`, empty or not; with `patient`, as many as can be paid for now."""
         windows = self._watch.windows
         if windows.span is None and first - self._next > MOST_LIVE:
             raise CheckpointError(
@@ -237,7 +238,7 @@ class Monitor:
         start = shown(self._watch.windows.start(self._next))
         if self._ledger is not None:
             self._windows.touch(self._next)
-            self._checkpoint()  # so that what is paid for is found again, by the secret
+            self._checkpoint()  # stores the secret, by which a paid release is found again
         try:
             releases = self._windows.release(self._next, start)
         except BudgetExceeded as error:
@@ -278,7 +279,7 @@ class Monitor:
             self._say("the input ended before the first whole window, so nothing was released")
 
     def _tell_useless(self) -> None:
-        """Not as a record: that no line was a row is a fact about the rows."""
+        """Says so, but not in a record: that no line was valid is a fact about the rows."""
         if not self._useful:
             self._say(
                 f"none of the first {self._unused:,} lines could be used as a row. Check {arg('format')}, "
@@ -287,7 +288,7 @@ class Monitor:
         self._useful = True
 
     def _tell_none_counted(self) -> None:
-        """Times in another unit, or a wrong clock. Not as a record, for the same reason."""
+        """Says that no row was counted: times in another unit, or a wrong clock. Not in a record either."""
         if not self._counted:
             self._say(
                 f"none of the first {self._not_counted:,} rows was counted: their times are in the past or in the "
@@ -318,7 +319,7 @@ class Monitor:
         self._record(note_record(self._state.id, self._number + 1, clock, text))
 
     def _note_and_say(self, text: str) -> None:
-        """A note that whoever runs it must not miss, wherever the records go."""
+        """A note that the person who runs it must not miss, wherever the records go."""
         self._note(self._clock(), text)
         self._say(text)
 
@@ -327,7 +328,7 @@ class Monitor:
         self._records[self._number] = text
 
     def _store(self) -> None:
-        """Stores a checkpoint, then delivers the records. What cannot be stored yet is kept and tried again."""
+        """Stores a checkpoint, then delivers the records. What cannot be stored now is kept and tried again."""
         try:
             self._checkpoint()
             self._deliver()
@@ -341,13 +342,13 @@ class Monitor:
         self._stored_at = time.monotonic()
 
     def _may_pass(self, error: Exception) -> bool:
-        """Whether trying again may help, and nothing is lost by it: the disk may have room then."""
+        """Whether trying again may help and loses nothing: the disk may have room later."""
         if isinstance(error, CheckpointError) and self._windows.spilled:
-            return False  # the last checkpoint is whole: a new run goes on from there
-        return not isinstance(error, LedgerError) or type(error) is LedgerError  # others are about what is in it
+            return False  # the last checkpoint is intact: a new run continues from there
+        return not isinstance(error, LedgerError) or type(error) is LedgerError  # subclasses are about its content
 
     def _tell(self, error: Exception) -> None:
-        """Says it once, until something else is wrong."""
+        """Reports an error once, until another one occurs."""
         if str(error) != self._trouble:
             own = error.wording if isinstance(error, StablesketchError) else f"a record cannot be written: {error}"
             self._say(own)

@@ -1,4 +1,4 @@
-"""The windows that take rows: each with a secret and a collector for every statistic; only a few are in memory."""
+"""The windows that take rows, each with a secret and a collector for every statistic. Only a few are in memory."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _IN_MEMORY = 16  # windows; the others are in the state
 
 
 class _Window:
-    """One secret of 256 bits, from which each statistic derives its own, a collector for each, and its people."""
+    """One 256-bit secret, from which each statistic derives its own; a collector for each; and the window's people."""
 
     def __init__(self, watch: Watch, kept: StoredWindow | None) -> None:
         self._bits = secrets.token_bytes(32) if kept is None else kept.secret
@@ -47,16 +47,16 @@ class _Window:
 
 
 class OpenWindows:
-    """Counts rows into windows, and knows what changed since the last checkpoint, to store it with the next."""
+    """Counts rows into windows, and tracks what changed since the last checkpoint, to store it with the next."""
 
     def __init__(self, watch: Watch, state: MonitorState, ledger: Ledger | None = None) -> None:
         self._watch, self._state, self._ledger = watch, state, ledger
         self._held: OrderedDict[int, _Window] = OrderedDict()
         self._changed: set[int] = set()
-        self.spilled = False  # whether a checkpoint that fails takes rows with it, which are not in memory any more
+        self.spilled = False  # whether a failed checkpoint would lose rows that are no longer in memory
 
     def add(self, number: int, rows: Rows, here: NDArray[np.int64] | None) -> None:
-        """Counts the rows of a window; `here` says which of them, None all."""
+        """Counts rows of a window: those at the places `here`, or all if None."""
         window = self._window(number)
         if window.people is not None:
             persons = rows.persons if here is None else rows.persons.take(from_numpy(here))
@@ -65,7 +65,7 @@ class OpenWindows:
         if here is None:
             keys, values = rows.keys, rows.values
         else:
-            together = len(here) and here[-1] - here[0] + 1 == len(here)  # as most are: times are nearly in order
+            together = len(here) and here[-1] - here[0] + 1 == len(here)  # usually: times are nearly in order
             keys = tuple(
                 column.slice(here[0], len(here)) if together else column.take(from_numpy(here)) for column in rows.keys
             )
@@ -81,25 +81,25 @@ class OpenWindows:
     def release(self, number: int, start: str) -> list[Release]:
         """The values of a window, which is then removed from memory. Nobody may see them before the state has them.
 
-        A ledger must be paid first, and it keeps the values that were paid for. So if a run paid for a window and was
+        A ledger must be paid first, and it stores the values that were paid for. If a run paid for a window and was
         killed before its state had the values, the next run finds them there, by the secret.
 
         Raises:
-            BudgetExceeded: the ledger does not allow it. The window is gone all the same.
+            BudgetExceeded: the ledger does not allow it. The window is gone in any case.
         """
         window = self._window(number)
         self._held.pop(number)
         self._changed.discard(number)
         if self._ledger is None:
             return released(window.collectors, self._watch.terms, later=True)
-        # A row is in one window, so windows of events are parts of one whole; people come back.
+        # A row is in one window, so windows of events are parts of one partition. People come back.
         parts = [(f"monitor {self._state.id}", start)] * len(window.prints) if self._watch.protect == "event" else None
         try:
             labels = [start] * len(window.prints)
             return released(
                 window.collectors, self._watch.terms, ledger=self._ledger, labels=labels, parts=parts, later=True
             )
-        except (SecretSpent, BudgetExceeded):  # a budget that it has used up itself, perhaps
+        except (SecretSpent, BudgetExceeded):  # possibly a budget that this release itself used up
             before = _paid_before(self._ledger, window.prints)
             if before is None:
                 raise
@@ -115,7 +115,7 @@ class OpenWindows:
         return {number: self._held[number].stored() for number in sorted(self._changed)}
 
     def stored(self) -> None:
-        """Called when all is stored: windows not used for long may leave the memory."""
+        """Called when everything is stored: windows not used for a while may leave memory."""
         for number in self._changed:
             people = self._held[number].people
             if people is not None:
@@ -133,8 +133,8 @@ class OpenWindows:
 
 
 def _paid_before(ledger: Ledger, fingerprints: Sequence[str]) -> list[Release] | None:
-    """What these secrets released, all in one transaction; None if they did not."""
+    """What these secrets released, all in one transaction; None if they released nothing."""
     numbers = {record.fingerprint: record.number for record in ledger.records() if record.fingerprint in fingerprints}
     texts = [ledger.published(numbers[one]) for one in fingerprints if one in numbers]
-    found = [Release.from_json(text) for text in texts if text is not None]  # each is recorded with its value
+    found = [Release.from_json(text) for text in texts if text is not None]  # every record has its value
     return found if len(found) == len(fingerprints) else None

@@ -1,7 +1,7 @@
-"""Writes records to a file, each once: after a crash the file itself shows which ones it has.
+"""Writes records to a file, each once: after a crash, the file itself shows which ones it has.
 
-A record is stored in the state before it is written here. So a file that ends within a record, or lacks the last ones,
-is completed from the state, and nothing in it is ever removed or changed.
+A record is stored in the state before it is written here. A file that ends within a record, or lacks the last ones, is
+therefore completed from the state, and nothing in it is ever removed or changed.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ _LONGEST = 1 << 20  # bytes of a record
 
 
 class JsonLinesFile:
-    """Appends records to a file of JSON lines, which may have been there before, or be moved away at any time."""
+    """Appends records to a file of JSON lines, which may already exist, and may be moved away at any time."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._last: tuple[str, int] | None = None  # monitor and number of what this process has written last
+        self._last: tuple[str, int] | None = None  # monitor and number of the last record this process wrote
         try:
             new = not path.exists()
             with open(path, "ab"):
@@ -33,16 +33,16 @@ class JsonLinesFile:
             raise ArgumentError("out", str(path), f"cannot be written ({error.strerror})", "Choose another") from None
 
     def __call__(self, number: int, text: str) -> None:
-        """Appends a record, unless the file has it.
+        """Appends a record, unless the file already has it.
 
         Raises:
-            OSError: it is not written, or not all of it; call again.
+            OSError: it was not written, or only in part; call again.
         """
         line, monitor = text.encode() + b"\n", json.loads(text)["monitor"]
         last, self._last = self._last, None
         with open(self._path, "ab", buffering=0) as file:
             regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)  # a device or a named pipe keeps nothing
-            # Nobody else writes records of this monitor, so one that follows its last cannot be there.
+            # Nobody else writes records of this monitor, so a later one cannot be in the file yet.
             follows = last is not None and last[0] == monitor and number > last[1]
             if not regular or (follows and self._end(1)[-1] == b""):
                 whole, torn = [], b""
@@ -51,7 +51,7 @@ class JsonLinesFile:
             if any(_is_after(one, line) for one in reversed(whole)):
                 return
             if torn and not line.startswith(torn):
-                line, torn = b"\n" + line, b""  # somebody else's line, which has no end
+                line, torn = b"\n" + line, b""  # an unfinished line of another writer
             rest = line[len(torn) :]
             while rest:
                 rest = rest[file.write(rest) or 0 :]

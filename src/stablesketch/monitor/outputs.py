@@ -1,4 +1,4 @@
-"""What a monitor shows besides its records: a page and metrics at an address, a text file, exact counters apart."""
+"""What a monitor shows besides its records: a page and metrics at an address, a text file, and exact counters."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .watch import Watch
 
 
 class Outputs:
-    """Takes its ports at once, so that a port in use is noticed before anything is read; answers from `begin` to
+    """Reserves its ports at once, so that a port in use is noticed before anything is read. Answers from `begin` to
     `close`.
     """
 
@@ -39,7 +39,7 @@ class Outputs:
         self, watch: Watch, judge: Judge, before: Mapping[int, str], say: Callable[[str], None],
         budget: float | None = None,
     ) -> list[Sink]:  # fmt: skip
-        """The sinks, which must get every record; `before` are those from before a restart, `budget` is a ledger's."""
+        """The sinks, which must get every record; `before` are records of an earlier run, `budget` is a ledger's."""
         if self.released is None and self._textfile is None:
             return []
         self._board = Board(watch, judge, before, budget)
@@ -50,13 +50,13 @@ class Outputs:
 
     @property
     def addresses(self) -> list[str]:
-        """Where to look, in words."""
+        """The addresses, in words."""
         shown = [f"the live page: {self.released.root}"] if self.released is not None else []
         exact = [f"exact counts, not private: {self._exact.root}metrics"] if self._exact is not None else []
         return shown + exact
 
     def begin(self, monitor: Monitor) -> None:
-        """Starts to answer, about this monitor."""
+        """Starts answering about this monitor."""
         if self.released is not None:
             self.released.monitor = monitor
         if self._exact is not None:

@@ -1,13 +1,13 @@
 """Bounds people in a window: the first rows of each person count, up to a maximum.
 
-**Why that is enough.** Take all rows of one person out of a stream. Whether a row counts depends on how many rows the
-same person had in the same window before it, and on nothing of anybody else. So all rows of others count as before, and
-each window has lost at most `most` rows: what its plan is for (`pairs_per_person`). For one window a person is
-protected at its ε, whatever they did. Of several windows with rows of the person each costs its ε: they add up. That
-needs rows in the order in which they came: an order that somebody else's rows could change would not do.
+**Why that is enough.** Remove all rows of one person from a stream. Whether a row counts depends on how many rows the
+same person had in the same window before it, and on nobody else. All rows of others therefore count as before, and each
+window has lost at most `most` rows, which is what its plan covers (`pairs_per_person`). For one window, a person is
+protected at its ε, whatever they did. If a person has rows in several windows, each costs its ε, and these add up. Rows
+must be taken in the order in which they came: an order that somebody else's rows could change would not do.
 
-What is held of a person is a hash of 128 bits under a key of the window, and a number. Two people with the same hash
-would share their rows; among a million people in a window that has probability 2^-89.
+What is stored about a person is a 128-bit hash under a key of the window, and a number. Two people with the same hash
+would share their rows; among a million people in a window, that has probability 2^-89.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ..reading.numpy_arrow import to_numpy
 
 
 class PeopleOfWindow:
-    """The number of rows of each person that a window has counted; `changed` since they were stored."""
+    """The number of rows of each person that a window has counted; `changed` are those not stored since."""
 
     def __init__(self, most: int, key: bytes, counted: dict[bytes, int] | None = None) -> None:
         self._most, self._key = most, key
@@ -31,7 +31,7 @@ class PeopleOfWindow:
         self.changed: dict[bytes, int] = {}
 
     def within(self, persons: Any) -> NDArray[np.int64]:
-        """Which of these rows count, in their order; from now on they are counted."""
+        """Which of these rows count, in order. From now on they are counted."""
         coded = need("pyarrow.compute").dictionary_encode(persons)
         codes = to_numpy(coded.indices)
         hashes = [self._hash(person) for person in coded.dictionary.to_pylist()]

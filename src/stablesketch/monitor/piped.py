@@ -1,4 +1,4 @@
-"""The lines of a pipe, as blocks. A row arrives when it is read; the pipe ends when nobody writes to it any more."""
+"""The lines of a pipe, as blocks. A row arrives when it is read; the pipe ends when its last writer closes it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ..reading.packed import check_bytes
 from .block import Block
 from .lines import BLOCK, HEAD, POLL, Clock, LineCutter
 
-_PIECE = 1 << 20  # bytes that are read at once
+_PIECE = 1 << 20  # bytes read at once
 
 
 def piped(handle: int, clock: Clock) -> Iterator[Block]:
-    """Blocks of whole lines as they come, and empty blocks in between, so that windows close on time."""
+    """Blocks of complete lines as they arrive, and empty blocks in between, so that windows close on time."""
     chunks: queue.Queue[bytes | OSError] = queue.Queue(16)
     threading.Thread(target=_pull, args=(handle, chunks), daemon=True).start()
     lines, first, ended = LineCutter(), True, False
@@ -43,7 +43,7 @@ def _pull(handle: int, chunks: queue.Queue[bytes | OSError]) -> None:
 
 
 def _gathered(chunks: queue.Queue[bytes | OSError]) -> tuple[bytes, bool]:
-    """The input so far, up to a block, and whether that is all: a pipe gives 64 KiB at a time."""
+    """The waiting input, up to a block, and whether the pipe has ended. A pipe gives 64 KiB at a time."""
     parts: list[bytes] = []
     length = 0
     while length < BLOCK:

@@ -1,4 +1,4 @@
-"""The records of well-known collectors: which field is the key, the time, the value."""
+"""The logs of well-known programs: which field is the key, the time, the value."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TimeUnit = Literal["s", "ms", "us", "ns"]
 
 @dataclass(frozen=True)
 class Preset:
-    """The fields of a collector's records, unless others are asked for."""
+    """The fields to read from a program's logs, unless others are named."""
 
     format: LineFormat
     key: str

@@ -1,4 +1,4 @@
-"""Turns lines into rows, a block at a time: Python looks at a line only if something is wrong with its block."""
+"""Turns lines into rows, a block at a time. Python looks at single lines only if their block has an invalid one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .times import windows_of
 from .windows import SECOND
 
 _MARK = b"\xef\xbb\xbf"
-_UNSET = ["-", "(empty)"]  # of Zeek
+_UNSET = ["-", "(empty)"]  # in Zeek's logs
 
 
 class LineReader:
@@ -41,7 +41,7 @@ class LineReader:
         self._names: Sequence[str] | None = fields.names
 
     def rows(self, block: Block) -> Rows:
-        """The rows of a block, in their order; without a field of time all have that of the block."""
+        """The rows of a block, in order; without a time field, all have the time of the block."""
         lines = block.lines.removeprefix(_MARK) if block.begins else block.lines
         if block.head:
             lines = self._opened(block.head.removeprefix(_MARK), lines, begins=block.begins)
@@ -73,7 +73,7 @@ class LineReader:
         return Rows(keys, windows, values, bad, persons, fault)
 
     def _read(self, lines: bytes) -> tuple[Any, Any, int]:
-        """The texts of lines, with windows; the rows that are made of them; and how many lines there were."""
+        """The texts of lines, with windows; the rows made from them; and the number of lines."""
         texts, count = self._texts(lines)
         texts = self._with_windows(texts)
         return texts, self._fields.rows(texts), count
@@ -117,7 +117,7 @@ class LineReader:
             )  # fmt: skip
         for name in self._fields.all:
             if self._names.count(name) != 1:
-                # What its first line has is not shown: without a header that is a row.
+                # The content of the first line is not shown: without a header it is a row.
                 raise DataError(
                     self._source,
                     f"its first line names {'two columns' if name in self._names else 'no column'} {visible(name)!r}",
@@ -126,7 +126,7 @@ class LineReader:
                 )
 
     def _texts(self, lines: bytes) -> tuple[Any, int]:
-        """A table of the texts of all fields, null where a line has none, and how many lines there were."""
+        """A table of the texts of all fields, null if a line has none, and the number of lines."""
         valid = only_utf8(lines)
         broken = 0 if valid is lines else len(column_of_lines(lines)) - len(column_of_lines(valid))
         if self._format == "json":
@@ -139,9 +139,9 @@ class LineReader:
         return self._of_columns(valid, column), len(column) + broken
 
     def _of_columns(self, lines: bytes, column: Any) -> Any:
-        """Reads CSV and similar formats. Every line is one row, or invalid: an unterminated quoted field, or a carriage
-        return within a line, at which Arrow would begin another row, must not make more or fewer rows of the lines
-        around it.
+        """Reads CSV and similar formats. Every line is one row, or invalid. An unterminated quoted field, or a carriage
+        return within a line (at which Arrow would begin another row), must not change the number of rows that the lines
+        around it make.
         """
         pa, compute, arrow_csv = need("pyarrow"), need("pyarrow.compute"), need("pyarrow.csv")
         assert self._names is not None
@@ -154,7 +154,9 @@ class LineReader:
         if not lines.strip(b"\r\n"):
             return _no_texts(self._fields.marks)
         if lines.startswith(_MARK):
-            lines = b"\n" + lines  # Arrow would take it off the first line of a block, wherever that stands in its file
+            lines = (
+                b"\n" + lines
+            )  # Arrow would remove it from the first line of a block, wherever the block is in its file
         table = arrow_csv.read_csv(
             pa.BufferReader(lines),
             read_options=arrow_csv.ReadOptions(

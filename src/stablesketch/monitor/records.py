@@ -1,8 +1,8 @@
 """The records of a monitor, as JSON lines: the releases of a window, or a note about the input.
 
-Every record has a number, one more than the record before, and the random identity of the state that it comes from.
-Everything in it may be published: releases are all that a record has that was computed from rows. The number of rows,
-or of late ones, is in none.
+Every record has a number, one more than the previous record's, and the random identity of the state it comes from. All
+of it is publishable: the releases are the only part computed from rows. No record contains the number of rows, or of
+late rows.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ WINDOW, NOTE = "stablesketch-window/1", "stablesketch-note/1"
 def window_record(
     monitor: str, number: int, watch: Watch, window: int, releases: Sequence[Release], left: float | None = None
 ) -> str:
-    """The releases of a window, what they cost together, what is left of the budget of a ledger; and whether there may
-    have been too few rows to say anything, by the releases alone."""
+    """The releases of a window, their total cost, what is left of a ledger's budget, and whether there may be too few
+    rows to say anything, judged by the releases alone."""
     epsilon, delta = watch.price
     few = has_few_rows(watch.plans, releases)
     if few:

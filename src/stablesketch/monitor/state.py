@@ -1,28 +1,30 @@
-"""The state of a monitor in a folder: one SQLite file of mode 0600, each step one transaction; one monitor at a time.
+"""The state of a monitor in a folder: one SQLite file with mode 0600. Each step is one transaction. Only one monitor
+can use it at a time.
 
-A transaction holds all of a moment: how far the source was read, the open windows as they were then, and the records of
-windows that were released then. After a crash the file is as one of these transactions left it:
+A transaction stores everything about a moment: how far the source was read, the open windows as they were then, and the
+records of windows that were released then. After a crash, the file is as one of these transactions left it:
 
 - rows that came after it are read again, into windows that have not seen them: each counts once;
-- a window is released by the transaction that stores its record and deletes its secret and its state, before anybody
-  sees the record. Killed before that, it is released again, and nobody has seen the first value. Killed after, it is
-  gone, and its record is there to be delivered;
+- a window is released by the transaction that stores its record and deletes its secret and its state, before anyone
+  sees the record. If killed before that, it is released again, and nobody has seen the first value. If killed after, it
+  is gone, and its record is waiting to be delivered;
 - `delivered` says how many records are known to have been delivered.
 
-Secrets of open windows are in the file, so it must stay where the data are. SQLite overwrites what is deleted from it.
-The journal beside it, which is removed after each transaction, may leave old pages on the disk.
+The file contains the secrets of open windows, so it must stay where the data are. SQLite overwrites what is deleted
+from it. The journal next to it, which is removed after each transaction, may leave old pages on the disk.
 
 **A copy of the folder is refused**, and so is one that is put back in its place. It has the secrets of windows that the
-original may have released since: released again, under the same noise but with other rows, the difference of both
-values would be exact. So the database knows its own inode and file system. And it has a seal: the file `lock` has a
-number, which is raised after each transaction that releases windows and before their records are delivered (`seal`).
-The database has that number and the ctime of `lock`, which programs that copy files cannot set.
+original may have released since. Released again, under the same noise but with other rows, the difference of the two
+values would be exact. The database therefore knows its own inode and file system. It also has a seal: the file `lock`
+contains a number, which is raised after each transaction that releases windows and before their records are delivered
+(`seal`). The database stores that number and the ctime of `lock`, which programs that copy files cannot set.
 
-- The database alone is put back: its number is behind. With `lock`, in place or not: the ctime is another one.
-- Killed between the transaction and the seal, or before the ctime is stored: the transaction has the next number and no
-  ctime, and `lock` has that number or the one before. Nothing was delivered, or no window released since.
+- If the database alone is put back, its number is behind. If `lock` is put back too, in place or not, its ctime
+  differs.
+- If killed between the transaction and the seal, or before the ctime is stored, the transaction has the next number and
+  no ctime, and `lock` has that number or the previous one. Nothing was delivered, or no window released since.
 
-Left are copies made within such a moment, and disks that are set back as a whole (docs/known-limits.md).
+Not detected are copies made within such a moment, and disks that are rolled back as a whole (docs/known-limits.md).
 """
 
 from __future__ import annotations
@@ -45,7 +47,7 @@ from ..wording import arg
 
 _VERSION = 4
 _KEPT = 10_000  # delivered records
-_REMEMBERED = 1_500  # of them, after a restart: a day of minutes for the page
+_REMEMBERED = 1_500  # of them after a restart: a day of minutes for the page
 _TABLES = """
 create table facts (name text primary key, value text not null);
 create table windows (number integer primary key, secret blob not null);
@@ -56,17 +58,17 @@ create table records (number integer primary key, text text not null);
 
 
 class StoredWindow(NamedTuple):
-    """The bits of the secret of a window, what each collector holds, and how many rows each person has, by hash."""
+    """The bits of a window's secret, the state of each collector, and how many rows each person has, by hash."""
 
     secret: bytes
     states: Sequence[bytes]
     people: Mapping[bytes, int] = {}
 
 
-Stored = Mapping[int, StoredWindow]  # of people, those who changed
+Stored = Mapping[int, StoredWindow]  # with only those people whose counts changed
 
 
-# What `settings` has, as a text names it.
+# What `settings` contains, as messages name it.
 _NAMED = {
     "source": "the input", "follow": arg("follow"), "fields": "how lines are read", "windows": "the windows",
     "protect": arg("protect"), "confidence": arg("confidence"), "plans": "statistics, ε, δ or size",
@@ -74,20 +76,21 @@ _NAMED = {
 }  # fmt: skip
 _FOLDER = f"a new folder ({arg('state')})"
 _NEW = (
-    "A new folder begins with the next whole window, and counts no row that was counted before; but a replay spends ε "
-    "again on its rows."
+    "A new folder begins with the next whole window, and counts no row that was counted before. A replay, however, "
+    "spends ε again on its rows."
 )
 
 
 class MonitorState:
-    """The file `monitor.db` in a folder, which is made if it is missing; without a folder it is in memory alone.
+    """The file `monitor.db` in a folder, which is created if it is missing; without a folder, the state is in memory.
 
-    `settings` is what is monitored and how, as JSON: others are refused. Its records have its `id`, drawn at random.
+    `settings` is what is monitored and how, as JSON; different settings are refused. Its records have its `id`, drawn
+    at random.
     """
 
     def __init__(self, folder: Path | None, settings: str) -> None:
         self._lock: int | None = None
-        self._seal: tuple[int, int | None] = (0, None)  # the number in `lock`, and its ctime; None if not known yet
+        self._seal: tuple[int, int | None] = (0, None)  # the number in `lock`, and its ctime; None until it is known
         self.folder = folder
         try:
             if folder is not None:
@@ -144,7 +147,7 @@ class MonitorState:
                 self.seal()
 
     def _place(self) -> list[int]:
-        """What tells this file from its copies: inodes and file system. Device numbers change when a machine boots."""
+        """What distinguishes this file from copies: inodes and file system. Device numbers change at a boot."""
         if self.folder is None or self._lock is None:
             return []
         path = self.folder / "monitor.db"
@@ -165,9 +168,9 @@ class MonitorState:
         return behind == 0 and (self._lock is None or os.fstat(self._lock).st_ctime_ns == ctime)
 
     def seal(self) -> None:
-        """Makes copies older that were taken before the last `commit` which released windows, if there was one since.
+        """Outdates copies made before the last `commit` that released windows, if there was one since the last seal.
 
-        Must come before anybody sees what was released, and right after a `commit`.
+        Must be called right after a `commit`, before anyone sees what was released.
         """
         number, ctime = self._seal
         if self._lock is None or ctime is not None:
@@ -188,13 +191,13 @@ class MonitorState:
             )
 
     def fact(self, name: str, default: Any = None) -> Any:
-        """Something that was stored by its name."""
+        """The stored value of this name."""
         with self._told():
             found = self._base.execute("select value from facts where name = ?", (name,)).fetchone()
             return default if found is None else parsed(found[0])
 
     def windows(self) -> list[int]:
-        """The numbers of the windows that are open and have rows."""
+        """The numbers of the open windows that have rows."""
         with self._told():
             return [number for (number,) in self._base.execute("select number from windows order by number")]
 
@@ -209,7 +212,7 @@ class MonitorState:
             return StoredWindow(found[0], [state for (state,) in states], dict(people.fetchall()))
 
     def spill(self, windows: Stored) -> None:
-        """Writes windows for which the memory has no room. They are part of the next `commit`, or of nothing."""
+        """Writes windows that do not fit into memory. They become part of the next `commit`, or are lost."""
         with self._told():
             if not self._base.in_transaction:
                 self._base.execute("begin immediate")
@@ -224,7 +227,7 @@ class MonitorState:
         self, facts: Mapping[str, Any], windows: Stored | None = None, released: Sequence[int] = (),
         records: Mapping[int, str] | None = None,
     ) -> None:  # fmt: skip
-        """All of it, or none: facts, windows that changed, windows that end here, and records by their numbers."""
+        """Stores all of it, or nothing: facts, changed windows, windows that end here, and records by number."""
         number, ctime = self._seal
         seal = (number if ctime is None else number + 1, None) if released else self._seal
         try:
@@ -248,7 +251,7 @@ class MonitorState:
             raise
 
     def records(self, after: int) -> dict[int, str]:
-        """The records that were stored after this number, in their order."""
+        """The records stored after this number, in order."""
         with self._told():
             found = self._base.execute("select number, text from records where number > ? order by number", (after,))
             return dict(found.fetchall())
@@ -275,7 +278,7 @@ class MonitorState:
             raise CheckpointError(f"the state in {self.folder} is damaged. Name {_FOLDER}. {_NEW}") from None
 
     def close(self) -> None:
-        """Ends it; another monitor may have the folder then."""
+        """Closes it, so that another monitor can use the folder."""
         if hasattr(self, "_base"):
             self._base.close()
         if self._lock is not None:

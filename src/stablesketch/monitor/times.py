@@ -1,7 +1,7 @@
-"""The windows of texts of time: numbers since 1970, or RFC 3339.
+"""The windows of times given as text: numbers since 1970, or RFC 3339.
 
-Texts as most are written are read by the compiled core (native/time_texts.hpp), all others by DuckDB. Fractions are
-cut, never rounded: windows begin at whole seconds, and are half-open.
+Common forms are read by the compiled core (native/time_texts.hpp), all others by DuckDB. Fractions are truncated, never
+rounded: windows begin at whole seconds, and are half-open.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..reading.libraries import need
 from ..reading.numpy_arrow import from_numpy, to_numpy
 from .presets import TimeUnit
 
-Query = Callable[[str, Any], Any]  # of a query over the table `block`, and that table
+Query = Callable[[str, Any], Any]  # takes a query over the table `block`, and that table
 NO_WINDOW = NO_SECOND
 PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 _RFC_3339 = r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:?\d\d)"
@@ -42,7 +42,7 @@ def windows_of(times: Any, unit: TimeUnit, every: int, query: Query) -> NDArray[
 
 
 def _second(unit: TimeUnit) -> str:
-    """The whole second of the text t, as SQL. Null if it is not a time."""
+    """SQL for the whole second of the text t. Null if it is not a time."""
     offset = r"regexp_extract(t, '([Zz]|[+-]\d\d:?\d\d)$')"
     written = f"epoch_us(try_cast(upper(left(t, 19) || {offset}) as timestamptz)) // 1000000"
     counted = f"try_cast(split_part(t, '.', 1) as bigint) // {PER_SECOND[unit]}"

@@ -1,4 +1,4 @@
-"""`Watch`: everything that is asked of a monitor, checked and planned before a line is read."""
+"""`Watch`: everything a monitor is asked to do, checked and planned before a line is read."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ Protect = Literal["event", "person-window"]
 
 @dataclass(frozen=True)
 class Watch:
-    """What to know of every window, by which plans, and how lines are read.
+    """What to measure in every window, by which plans, and how lines are read.
 
     **Events are protected.** Two streams are neighbours if one has one row more. A row is in one window, and decides
-    nothing about other rows or windows (windows.py), so neighbours differ in one window, by one row: what a window
-    costs is what all windows cost together. Somebody with a row in every window is not protected by that: see
+    nothing about other rows or windows (windows.py), so neighbours differ in one window, by one row: the cost of one
+    window is the cost of all windows together. Somebody with a row in every window is not protected by that: see
     docs/how-to/monitor.md.
 
-    **People may be protected in each window** (`protect="person-window"`, people.py): of each person at most
-    `pairs_per_person` rows count in a window. Then ε is spent again by each window: somebody with rows in k windows is
-    protected by what k windows cost together. A ledger limits that.
+    **People may be protected in each window** (`protect="person-window"`, people.py): at most `pairs_per_person` rows
+    of each person count in a window. Each window then spends ε again: somebody with rows in k windows is protected at
+    the cost of k windows together. A ledger limits that.
 
     Several statistics share ε and δ of the window evenly: they see the same rows, so their costs add up.
     """
@@ -114,12 +114,12 @@ class Watch:
 
     @property
     def price(self) -> tuple[float, float]:
-        """ε and δ of a window: the sum of its statistics', rounded up. For an event it is that of all windows."""
+        """ε and δ of a window: the sum over its statistics, rounded up. For an event, it is that of all windows."""
         return budget.total((one.epsilon, 1) for one in self.plans), budget.total((one.delta, 1) for one in self.plans)
 
     @property
     def promise(self) -> str:
-        """What one gets for ε, in plain words."""
+        """What ε buys, in plain words."""
         epsilon, delta = self.price
         shared = f", shared by {len(self.plans)} statistics" if len(self.plans) > 1 else ""
         said = f"every window: ε = {at_most(epsilon)}, δ = {at_most(delta)}{shared}. "
@@ -135,22 +135,21 @@ class Watch:
             "1 of their rows counts" if self.pairs_per_person == 1 else f"{self.pairs_per_person:,} of their rows count"
         )
         return said + (
-            f"All that one person did in a window is protected; {rows}. ε is "
-            f"spent again each window: up to ε = {spent} in a day for somebody who is in all {a_day:,} windows, unless "
-            "a ledger stops it"
+            f"Everything one person did in a window is protected; {rows}. Each window spends ε again: up to "
+            f"ε = {spent} in a day for somebody who is in all {a_day:,} windows, unless a ledger stops it"
         )
 
     def terms(self, plan: Plan) -> Terms:
-        """What each release says of itself: its own share."""
+        """What each release says about itself: its own share."""
         return next(each.terms for each in self.decisions if each.plan == plan)
 
     @property
     def pairs_per_person(self) -> int:
-        """How many rows of one person a window counts; 1 where events are protected."""
+        """How many rows of one person a window counts; 1 if events are protected."""
         return self.plans[0].privacy.pairs_per_person
 
     def to_json(self, source: str = "", *, follow: bool = False, ledger: str = "") -> str:
-        """What a folder of state must have been made for: the question and the input, but not what bad lines do."""
+        """The settings that a state folder must match: the question and the input, but not how to treat bad lines."""
         own = {"fields": asdict(self.fields), "windows": asdict(self.windows), "confidence": self.confidence}
         own |= {"protect": self.protect, "source": source, "follow": follow, "ledger": ledger}
         return json.dumps({**own, "plans": [each.to_json() for each in self.plans]}, sort_keys=True)

@@ -1,19 +1,19 @@
 """Windows of time: tumbling, half-open, aligned to UTC; and which of them take rows, by a clock that no row sets.
 
 **Why no row moves the clock.** Under `protect="event"` two streams are neighbours if they differ in one row. A row is
-in the window of its own time, so neighbours should differ in one window, by one row, and the ε of a window is that of
-all windows together. That holds only if a row decides nothing about another one. If the largest time seen so far closed
-windows, as watermarks do elsewhere, one row from next year would close them all, and every row after it would be late:
-one row more, and all windows change. So here
+in the window of its own time, so neighbours should differ in one window, by one row, and the ε of one window is the ε
+of all windows together. That holds only if no row decides anything about another. If the largest time seen so far
+closed windows, as watermarks do elsewhere, one row from next year would close them all, and every later row would be
+late: one row more would change all windows. Therefore:
 
 - a live window closes when the clock of this machine has passed its end and the lateness, whatever the rows say;
-- a replay has a span that is said beforehand, and all of its windows are released when the input ends;
-- a live monitor begins with the first window that takes no rows yet, so that none is counted by two in a row;
-- which rows are dropped (late, early, outside of the span) depends on the row and the clock, not on other rows (files
-  that are truncated are the exception: followed.py);
-- which windows are released, and when, depends on the clock or the span: an empty window is released as any other.
+- a replay has a span that is stated beforehand, and all of its windows are released when the input ends;
+- a live monitor begins with the first window that takes no rows yet, so that no row is counted by two monitors in turn;
+- which rows are dropped (late, early, outside the span) depends on the row and the clock, not on other rows (truncated
+  files are the exception: followed.py);
+- which windows are released, and when, depends on the clock or the span: an empty window is released like any other.
 
-What is left is timing: how long this process takes over a block of rows is not hidden.
+What remains is timing: how long this process takes for a block of rows is not hidden.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from ..wording import arg
 SECOND = 10**9  # the clock counts nanoseconds since 1970
 _DAY = 86_400
 _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": _DAY}
-MOST_WINDOWS = 100_000  # of a replay
-MOST_LIVE = 10_000  # that may close at once
-_MOST_LATE = 1_000  # that wait for late rows
+MOST_WINDOWS = 100_000  # in a replay
+MOST_LIVE = 10_000  # windows that may close at once
+_MOST_LATE = 1_000  # windows that wait for late rows
 
 
 def seconds(name: str, text: str) -> int:
@@ -73,7 +73,7 @@ def shown(second: int) -> str:
 class Windows:
     """Windows of `every` seconds, numbered from 1970: window i has the times from i · every up to (i + 1) · every.
 
-    Live, rows may be late by `lateness` seconds, and early by as much, for clocks that disagree. With a `span`, the
+    Live, rows may be late by `lateness` seconds, and early by as much, in case clocks disagree. With a `span`, the
     first window and the one after the last, it is a replay.
     """
 
@@ -126,21 +126,21 @@ class Windows:
         return second // self.every
 
     def start(self, index: int) -> int:
-        """Its first second; its end is the start of the next."""
+        """Its first second. Its end is the start of the next window."""
         return index * self.every
 
     def first_open(self, clock: int) -> int:
-        """The first window that is not closed yet, at this clock."""
+        """The first window that is not closed yet at this time."""
         if self.span is not None:
             return self.span[0]
         return (clock // SECOND - self.lateness) // self.every
 
     def last_open(self, clock: int) -> int:
-        """The last window that takes rows: early by at most the lateness, so that no row opens windows at will."""
+        """The last window that takes rows: at most the lateness ahead, so that a row cannot open arbitrary windows."""
         if self.span is not None:
             return self.span[1] - 1
         return (clock // SECOND + self.lateness) // self.every
 
     def first_untouched(self, clock: int) -> int:
-        """The first window that no monitor can have counted a row into by now. A replay has its span."""
+        """The first window into which no monitor can have counted a row yet. A replay has its span."""
         return self.span[0] if self.span is not None else self.last_open(clock) + 1
