@@ -178,3 +178,33 @@ def test_no_text_spells_an_argument() -> None:
         if spelt.search(re.sub(r"\b(ss\.)?[A-Z]\w*\([^()]*\)", "", text))
     ]
     assert found == [], 'say subject("max_value"), or arg("max_value", 5)'
+
+
+# Phrases of the older style, which puzzle readers of docstrings and comments too, each with what to write.
+PUZZLING = {
+    r"\bso many\b": "this many, `times`, ...",
+    r"\bso often\b": "this often",
+    r"\bthat (are|is) alike\b": "identical",
+    r"\ball the same\b": "in any case, even so",
+    r"\btold from\b": "distinguished from, lost in the noise",
+    r"\bwithout a word\b": "silently",
+    r"\banew\b": "again",
+    r"\bmay be published\b": "is publishable",
+    r"\bof before\b": "as before, old",
+    r"\bgoes on where\b": "continues where",
+    r"(?<!here\s)\b(is|that are) no (pair|key|row|number|JSON)s?\b": "is not a ...",
+}
+FOLDERS = ("bounding", "cli", "collector", "engines", "ledger", "monitor", "reading", "release")
+
+
+@pytest.mark.parametrize("pattern", PUZZLING)
+def test_puzzling_phrases_are_gone_from_docstrings_and_comments(pattern: str) -> None:
+    found = re.compile(pattern.replace(" ", r"[\s#]+"))
+    paths = [path for folder in FOLDERS for path in sorted((SOURCE / folder).rglob("*.py"))]
+    assert len(paths) > 150
+    lines = [
+        f"{path.relative_to(SOURCE)}: {' '.join(match[0].split())}"
+        for path in paths
+        for match in found.finditer(path.read_text(encoding="utf-8"))
+    ]
+    assert lines == [], f"write: {PUZZLING[pattern]}"
