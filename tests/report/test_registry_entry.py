@@ -11,6 +11,7 @@ import yaml
 
 import stablesketch as ss
 from stablesketch.cli.app import run
+from stablesketch.release.outcome import Outcome
 
 # The sections of the registry and the fields that each may have, as its schema has them.
 FIELDS = {
@@ -138,6 +139,18 @@ def test_what_is_protected_is_called_a_row_only_if_it_is_one(
     for said in (loss["privacy_unit_details"], loss["privacy_parameters_details"], page.read_text()):
         assert not re.search(r"\b(one|any|a|several|1) (row|record)s?\b", said), said
     assert ("key" if unit == "Person" else unit.lower()) in page.read_text()
+
+
+def test_of_a_stored_sketch_nobody_knows_what_a_row_was(tmp_path: Path) -> None:
+    """It may be of a wide table, in which a pair is a cell."""
+    plan = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-9, max_value=5), size=16)
+    collector = plan.open()
+    collector.update(["ape", "bee"], [2, 3])
+    outcome = Outcome(plan, [collector.release()], grouped=False)
+    outcome.registry(tmp_path / "entry.yaml")
+    outcome.report(tmp_path / "page.html")
+    assert _entry(tmp_path / "entry.yaml")["privacy_loss"]["privacy_unit"] == "Pair"
+    assert "Whether any one pair is in the data at all." in (tmp_path / "page.html").read_text()
 
 
 def test_names_are_chosen_by_what_was_counted(tmp_path: Path) -> None:

@@ -89,7 +89,7 @@ def _basic(outcome: Outcome, context: Context, name: str) -> dict[str, Any]:
 def _variant(outcome: Outcome, context: Context, first: Release, groups: int) -> dict[str, Any]:
     public = [f"The names of all {groups:,} groups: they were listed."] if groups and not _chosen(outcome) else []
     if first.relation == "replace":
-        public.append(f"The number of {sentences.unit_in_words(outcome.plan, wide=context.wide)}s.")
+        public.append(f"The number of {sentences.unit_in_words(outcome.plan, context.pair)}s.")
     return {
         "variant_name": "Approximate DP" if first.delta else "Pure DP",
         "data_domain": _lines(
@@ -102,17 +102,17 @@ def _variant(outcome: Outcome, context: Context, first: Release, groups: int) ->
 
 def _loss(outcome: Outcome, context: Context, first: Release, groups: int) -> dict[str, Any]:
     plan = as_asked(outcome.plan, first)
-    most, own = first.pairs_per_person, sentences.unit_in_words(plan, wide=context.wide)
+    most, own = first.pairs_per_person, sentences.unit_in_words(plan, context.pair)
     unit = own.capitalize() if most == 1 else f"{most:,} {own}s of one person"
     if context.person or plan.privacy.unit == "key":
         unit = "Person"
     return {
         "privacy_unit": unit,
         "privacy_unit_details": f"Neighbouring data differ by {change(plan, person=context.person)}. "
-        f"{sentences.whom(plan, context.person, first, 'the release', wide=context.wide)}",
+        f"{sentences.whom(plan, context.person, first, 'the release', pair=context.pair)}",
         "privacy_parameters": {"epsilon": float(at_most(first.epsilon)), "delta": float(at_most(first.delta, 3))},
         "privacy_parameters_details": sentences.cost(
-            plan, first, groups, context.person, outcome.shares, wide=context.wide
+            plan, first, groups, context.person, outcome.shares, pair=context.pair
         ),
     }
 
@@ -145,7 +145,7 @@ def _implementation(outcome: Outcome, context: Context, first: Release, groups: 
     return {
         "preprocessing_and_hyperparameter_tuning": _lines([*([used] if context.person else []), sized]),
         "mechanisms": _lines([
-            *sentences.chosen(plan, shares, context.person, wide=context.wide),
+            *sentences.chosen(plan, shares, context.person, pair=context.pair),
             *sentences.computed(outcome.plan),
             f"Software: stablesketch {context.version}. What is known about its floating point, timing and other side "
             "channels is in its docs/evaluation.md.",

@@ -50,7 +50,8 @@ class Context:
     """The facts about a release besides its content: all public, none from the data.
 
     `key`, `value` and `by` are names of columns; None if only a stored sketch is known. `ledger` is the state of the
-    budget after the release, in words. A row of a `wide` table has many pairs, so a pair is called a cell.
+    budget after the release, in words. `pair` is the word for a pair: a row, unless the table is wide, whose rows have
+    many pairs, or is not known.
     """
 
     date: str
@@ -62,7 +63,7 @@ class Context:
     ledger: str | None = None
     value: str | None = None
     named: Named = _NO_NAMES
-    wide: bool = False
+    pair: str = "row"
 
     @classmethod
     def of(cls, question: Question | None, ledger: Ledger | None = None, named: Named = _NO_NAMES) -> Context:
@@ -78,7 +79,7 @@ class Context:
             )
         today = datetime.datetime.now(datetime.UTC).date().isoformat()
         if question is None:
-            return cls(today, __version__, ledger=spent, named=named)
+            return cls(today, __version__, ledger=spent, named=named, pair="pair")
         subject = question.subject(named.noun)
         return cls(
             today,
@@ -90,7 +91,7 @@ class Context:
             ledger=spent,
             value=subject.value,
             named=replace(named, noun=subject.noun or ""),
-            wide=question.input.wide,
+            pair="cell" if question.input.wide else "row",
         )
 
 
@@ -114,18 +115,18 @@ def report_page(outcome: Outcome, context: Context) -> str:
         named=escaped(_named(named)),
         date=escaped(context.date),
         version=escaped(context.version),
-        whom=escaped(sentences.whom(about, context.person, first, wide=context.wide)),
+        whom=escaped(sentences.whom(about, context.person, first, pair=context.pair)),
         limits=escaped(sentences.limits(about, first, context.person, context.groups_per_person if groups else None)),
         headline=escaped(_headline(plan, groups, first, subject)),
         picture=inline_svg(
             release_picture(outcome.releases, outcome.in_order, plan.statistic, subject), _described(groups, first)
         ),
         groups=_table(outcome.in_order, groups, first),
-        cost=escaped(sentences.cost(about, first, len(groups), context.person, outcome.shares, wide=context.wide)),
+        cost=escaped(sentences.cost(about, first, len(groups), context.person, outcome.shares, pair=context.pair)),
         ledger=f"<p>{escaped(context.ledger)}</p>" if context.ledger else "",
-        protected=tables.items(sentences.protected(about, context.person, outcome.shares, wide=context.wide)),
+        protected=tables.items(sentences.protected(about, context.person, outcome.shares, pair=context.pair)),
         not_protected=tables.items(
-            sentences.not_protected(about, first, context.person, len(groups), outcome.shares, wide=context.wide)
+            sentences.not_protected(about, first, context.person, len(groups), outcome.shares, pair=context.pair)
         ),
         asked=tables.rows(
             [
@@ -135,7 +136,7 @@ def report_page(outcome: Outcome, context: Context) -> str:
         ),
         computed=tables.items(
             [
-                *sentences.chosen(about, outcome.shares, context.person, wide=context.wide),
+                *sentences.chosen(about, outcome.shares, context.person, pair=context.pair),
                 *sentences.computed(plan),
             ]
         ),

@@ -15,7 +15,7 @@ from .definitions import most_allowed
 
 
 def cost(
-    plan: Plan, release: Release, groups: int, person: bool, shares: tuple[Share, ...] = (), *, wide: bool = False
+    plan: Plan, release: Release, groups: int, person: bool, shares: tuple[Share, ...] = (), *, pair: str = "row"
 ) -> str:
     """ε and δ, what they mean, and, if they were divided, what they were spent on."""
     whole = " for the whole table" if groups else ""
@@ -26,13 +26,13 @@ def cost(
     asked = f" At most ε = {most} was asked for; {used} was used." if most != used else ""
     return (
         f"ε = {used} and δ = {at_most(release.delta, 3)}{whole}{divided}.{asked} Any conclusion from "
-        f"what is published here is at most {at_most(factor, 3)} times as likely because of {_act(plan, person, wide)}"
+        f"what is published here is at most {at_most(factor, 3)} times as likely because of {_act(plan, person, pair)}"
         f"{excess}. Every further release of the same data costs its own ε on top of this."
     )
 
 
-def whom(plan: Plan, person: bool, release: Release, published: str = "this page", *, wide: bool = False) -> str:
-    """Who is protected, and how well, in words that need no explanation. A pair of a `wide` table is a cell.
+def whom(plan: Plan, person: bool, release: Release, published: str = "this page", *, pair: str = "row") -> str:
+    """Who is protected, and how well, in words that need no explanation. `pair` is the word for a pair.
 
     The bound on a suspicion and its exception are proved in `privacy.advice.suspicion`. ε and δ are those of the
     release: everything that was spent, including on names of groups. Those of the plan are for the numbers only.
@@ -43,7 +43,7 @@ def whom(plan: Plan, person: bool, release: Release, published: str = "this page
     apart = f", except with a chance of at most {one_in(EXCEEDED * release.delta)}" if release.delta else ""
     verdict = " That is little protection." if weak else ""
     end = f"becomes at most {suspicion(epsilon, release.delta)} by reading it{apart}.{verdict}"
-    record = "cell" if wide else "record"
+    record = "record" if pair == "row" else pair
     records = f"one {record}" if c == 1 else f"{c:,} {record}s of one person"
     if plan.privacy.unit == "key":
         records = "one person's total" if c == 1 else f"{c:,} totals of one person"
@@ -58,7 +58,7 @@ def whom(plan: Plan, person: bool, release: Release, published: str = "this page
             f"someone is in the data, or about what they did, {end}"
         )
     them = "it is" if c == 1 else "they are"
-    unit = unit_in_words(plan, wide=wide)
+    unit = unit_in_words(plan, pair)
     more = f"several {unit}s" if c == 1 else f"more than {c:,} {unit}s"
     less = f"{more[:1].upper()}{more[1:]} together are" if unit == "individual" else f"A person with {more} is"
     return (
@@ -90,9 +90,9 @@ def _left_out(plan: Plan) -> str:
     )
 
 
-def protected(plan: Plan, person: bool, shares: tuple[Share, ...] = (), *, wide: bool = False) -> list[str]:
+def protected(plan: Plan, person: bool, shares: tuple[Share, ...] = (), *, pair: str = "row") -> list[str]:
     """What the release does not reveal."""
-    unit, purposes = unit_in_words(plan, wide=wide), {share.purpose for share in shares}
+    unit, purposes = unit_in_words(plan, pair), {share.purpose for share in shares}
     found = _protected(plan, person, unit)
     whom = "that person" if person or plan.privacy.pairs_per_person > 1 else f"that {unit}"
     if "names" in purposes:
@@ -128,9 +128,9 @@ def _protected(plan: Plan, person: bool, unit: str) -> list[str]:
     return [f"Whether {rows} {'is' if c == 1 else 'are'} in the data at all."]
 
 
-def chosen(plan: Plan, shares: tuple[Share, ...], person: bool, *, wide: bool = False) -> list[str]:
+def chosen(plan: Plan, shares: tuple[Share, ...], person: bool, *, pair: str = "row") -> list[str]:
     """How the choices before the release were made."""
-    counted = "people" if person else f"{unit_in_words(plan, wide=wide)}s"
+    counted = "people" if person else f"{unit_in_words(plan, pair)}s"
     noise = "was given discrete Laplace noise, drawn exactly, from the operating system"
     ways = {
         "max_value": f"Values were counted by their number of binary digits; every count {noise}, and "
@@ -156,10 +156,10 @@ def computed(plan: Plan) -> list[str]:
 
 
 def not_protected(
-    plan: Plan, release: Release, person: bool, groups: int, shares: tuple[Share, ...] = (), *, wide: bool = False
+    plan: Plan, release: Release, person: bool, groups: int, shares: tuple[Share, ...] = (), *, pair: str = "row"
 ) -> list[str]:
     """What the guarantee does not cover, so that nobody relies on more than is true."""
-    c, unit = release.pairs_per_person, unit_in_words(plan, wide=wide)
+    c, unit = release.pairs_per_person, unit_in_words(plan, pair)
     found = []
     if release.relation == "replace":
         found.append(
@@ -179,16 +179,15 @@ def not_protected(
     return found
 
 
-def unit_in_words(plan: Plan, *, wide: bool) -> str:
-    """What is protected if not a person. A pair is a row of the data, but of a `wide` table, whose rows have many
-    pairs, a cell."""
-    return ("cell" if wide else "row") if plan.privacy.unit == "pair" else plan.privacy.unit
+def unit_in_words(plan: Plan, pair: str) -> str:
+    """What is protected if it is not a person, in words; `pair` is the word for a pair."""
+    return pair if plan.privacy.unit == "pair" else plan.privacy.unit
 
 
-def _act(plan: Plan, person: bool, wide: bool) -> str:
+def _act(plan: Plan, person: bool, pair: str) -> str:
     if person:  # whose rows were bounded
         return "one person being in the data"
-    c, unit = plan.privacy.pairs_per_person, unit_in_words(plan, wide=wide)
+    c, unit = plan.privacy.pairs_per_person, unit_in_words(plan, pair)
     units = f"one {unit}" if c == 1 else f"{c:,} {unit}s of one person"
     if plan.privacy.relation == "replace":
         return f"what {units} {'said' if plan.privacy.unit == 'pair' else 'had'}"
