@@ -1,7 +1,7 @@
 """Logarithms and exponentials whose errors are proved, with the same bits on every machine and anywhere in an array.
 
-numpy takes these from the C library or from code of its own, by processor; neither promises a bound, and what a release
-charges for rounding needs one. With u = 2^-53, proved in docs/math-elementary.md:
+numpy takes these from the C library or from its own code, depending on the processor. Neither guarantees a bound on the
+error, and what a release charges for rounding needs one. With u = 2^-53, docs/math-elementary.md proves:
 
     log(x)       is within u (|ln x| + 1) of ln x, 0 at 1 and -∞ at 0;
     exp(x)       is within 2u of e^x, relative to it, for -708 <= x <= 709; below it is 0, above ∞;

@@ -25,7 +25,7 @@ def checked_real(name: str, value: object) -> float:
 
 
 def checked_whole(name: str, value: object, least: int, way_out: str) -> int:
-    """The number as an int, of at least this much."""
+    """The number as an int; it must be at least `least`."""
     if not is_whole(value):
         raise ArgumentTypeError(name, value, "must be an integer", way_out)
     if value < least:

@@ -176,8 +176,8 @@ class Release:
             raise BlobError(f"not the JSON of a release: {error}. Pass the result of Release.to_json().") from None
 
     def recorded(self, number: int) -> Release:
-        """The release with the number of its record, which a ledger gives it as it takes it. All else was decided
-        before it was made.
+        """The release with the number of its record, which the ledger assigns when it records the release. Everything
+        else was decided before the release was made.
         """
         return replace(self, record=number)
 

@@ -29,7 +29,7 @@ def visible(text: str, keep: str = "") -> str:
 
 
 def places(text: str) -> int:
-    """How many places of a line it takes: Chinese, Japanese and Korean letters take two, marks on a letter none.
+    """The number of columns that a text takes: Chinese, Japanese and Korean letters take two, combining marks none.
 
     >>> places("Paris"), places("東京"), places("e\u0301")
     (5, 4, 1)

@@ -24,7 +24,7 @@ LEAST_P = 0.05
 
 
 def checked_p(p: object, most: float = 1.0, beyond: str = "these sketches do not measure moments above 1") -> float:
-    """An index of a stable law up to `most`: the order of a moment that a sketch can measure. `beyond`: why no more."""
+    """An index of a stable law up to `most`: an order that a sketch can measure. `beyond` says why not more."""
     way_out = f"Pass {arg('p', 0.5)}, for example"
     if not is_real(p):
         raise ArgumentTypeError("p", p, f"must be a number between 0.05 and {most:g}", way_out)

@@ -1,4 +1,4 @@
-"""What every count of distinct keys has in common, by registers or exact: its noise is on the number of keys."""
+"""What all counts of distinct keys have in common, by registers or exact: the noise is on the number of keys."""
 
 from __future__ import annotations
 

@@ -224,7 +224,7 @@ class Released:
 
 
 def entries_error(p: float, layout: Layout) -> float:
-    """The relative error of F_p from entries laid out so, if no key dominates; without noise."""
+    """The relative error of F_p from entries in this layout, without noise, if no key dominates."""
     return measure_of(p).relative_error(layout.per_key) / math.sqrt(layout.buckets)
 
 

@@ -56,7 +56,7 @@ class SampledMoment(BareMoment):
         return _sampled_plan(base, sampling, bare.epsilon(privacy.delta))
 
     def named(self, plan: Plan) -> str:
-        """A release says that it was sampled, because then it is biased."""
+        """Says that the release was sampled, because this makes it biased."""
         assert plan.sampled is not None
         sampling = plan.sampled.sampling
         return f"sketch, {100 * sampling.rate:g}% sampled per {sampling.per}"

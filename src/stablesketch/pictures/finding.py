@@ -25,7 +25,7 @@ class Finding:
 
     @property
     def axis(self) -> str:
-        """What a Hill number counts, in the words of its users where they gave some."""
+        """What a Hill number counts, in the user's own words if given."""
         return f"effective number of {self.subject.noun or 'keys'}"
 
     def of_one(self, release: Release) -> str:

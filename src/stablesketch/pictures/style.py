@@ -86,13 +86,13 @@ def _cjk_fonts() -> list[str]:
 
 @functools.cache
 def _newer_cjk_fonts() -> list[str]:
-    """Those that were installed since matplotlib listed the fonts of this machine, which it does once."""
+    """Fonts installed after matplotlib listed those of this machine, which it does only once."""
     from matplotlib.font_manager import findSystemFonts, fontManager
 
     listed = {font.fname for font in fontManager.ttflist}
     for path in findSystemFonts():
         if path not in listed and _CJK_FILES.search(Path(path).name.lower()):
-            with contextlib.suppress(OSError, RuntimeError):  # a file that is no font, or of a kind it cannot read
+            with contextlib.suppress(OSError, RuntimeError):  # not a font, or of a kind that it cannot read
                 fontManager.addfont(path)
     return _cjk_fonts()
 

@@ -140,7 +140,7 @@ class Mechanism(Erring, ABC):
     # --- in words ---
 
     def named(self, plan: Plan) -> str:
-        """What a release by it says of how it was measured."""
+        """How a release by this plan says that it was measured."""
         return plan.mechanism
 
     def measured(self, plan: Plan) -> str:
@@ -158,7 +158,7 @@ class Mechanism(Erring, ABC):
         return f"{plan.size:,} {self.entries_named[plan.size != 1]}"
 
     def held(self, plan: Plan) -> str:
-        """What is in memory, in words."""
+        """What is held in memory, in words."""
         sketches = [part for part in plan.measurements if part.size]
         if len(sketches) == 1:
             return f"sketch of {mechanism_of(sketches[0]).entries(sketches[0])}"
@@ -169,12 +169,12 @@ class Mechanism(Erring, ABC):
         return f"b = {amount(self.noise_scale(plan))}{self.on_measured(plan)}"
 
     def noise_on(self, plan: Plan) -> str:
-        """The same, with what it is on."""
+        """The same, with what the noise is added to."""
         said = self.noise_in_words(plan)
         return said if " on " in said else f"{said} on {plan.statistic}"
 
     def in_a_line(self, plan: Plan) -> str:
-        """How it is measured: what is in memory, and the noise that is added."""
+        """How it is measured: what is held in memory, and the noise that is added."""
         ways = [(mechanism_of(part), part) for part in plan.measurements]
         noise = [way.noise_on(part) if len(ways) > 1 else way.noise_in_words(part) for way, part in ways]
         return f"{self.held(plan)}, noise {', '.join(noise)}"
