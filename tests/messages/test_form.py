@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import functools
+import io
 import re
+import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -48,8 +50,8 @@ OLD = {
     r"\bso (many|much) (pairs|keys|rows|entries|numbers)\b": "this many",
 }
 
-# The same of docstrings: the manual that `help` shows, and the reference pages.
-OLD_IN_DOCSTRINGS = {
+# The same of docstrings, which `help` and the reference pages show, and of comments.
+OLD_IN_PROSE = {
     r"^As `": "Like `...`",
     r"\bhead of this (file|page)\b": "top of this file",
     r"\bhands out\b": "returns",
@@ -58,7 +60,13 @@ OLD_IN_DOCSTRINGS = {
     r"\b(of|in|at most|up to|at least|by) so (many|much)\b": "of this many",
     r"\bsome (dozen|ten|twenty|hundred)\b": "about a dozen",
     r"\bnobody (said|says)\b": "not given",
-    r"\bthat are no (pairs|keys)\b": "invalid",
+    r"(?<!here\s)\b(is|that are) no (pair|key|row|number|JSON)s?\b": "is not a ..., invalid",
+    r"\bso often\b": "this often",
+    r"\bthat (are|is) alike\b": "identical",
+    r"\btold from\b": "distinguished from, lost in the noise",
+    r"\bwithout a word\b": "silently",
+    r"\bof before\b": "old, as before",
+    r"\bgoes on where\b": "continues where",
 }
 
 
@@ -132,27 +140,29 @@ def test_words_of_the_old_style_are_gone(pattern: str) -> None:
 
 
 @functools.cache
-def docstrings() -> list[tuple[str, str]]:
-    """All docstrings of the package, each with its place."""
+def prose() -> list[tuple[str, str]]:
+    """All docstrings and comments of the package, each with its place."""
     found = []
     for path in sorted(SOURCE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        source, name = path.read_text(encoding="utf-8"), path.relative_to(SOURCE)
+        for node in ast.walk(ast.parse(source)):
             if (
                 isinstance(node, ast.Expr)
                 and isinstance(node.value, ast.Constant)
                 and isinstance(node.value.value, str)
             ):
-                found.append((f"{path.relative_to(SOURCE)}:{node.lineno}", node.value.value))
+                found.append((f"{name}:{node.lineno}", node.value.value))
+        for token in tokenize.generate_tokens(io.StringIO(source).readline):
+            if token.type == tokenize.COMMENT:
+                found.append((f"{name}:{token.start[0]}", token.string))
     return found
 
 
-@pytest.mark.parametrize("pattern", OLD_IN_DOCSTRINGS)
-def test_words_of_the_old_style_are_gone_from_docstrings(pattern: str) -> None:
-    found = re.compile(pattern)
-    assert len(docstrings()) > 2000
-    assert [(place, text[:80]) for place, text in docstrings() if found.search(text)] == [], (
-        f"say: {OLD_IN_DOCSTRINGS[pattern]}"
-    )
+@pytest.mark.parametrize("pattern", OLD_IN_PROSE)
+def test_words_of_the_old_style_are_gone_from_docstrings_and_comments(pattern: str) -> None:
+    found = re.compile(pattern.replace(" ", r"\s+"))
+    assert len(prose()) > 3000
+    assert [(place, text[:80]) for place, text in prose() if found.search(text)] == [], f"say: {OLD_IN_PROSE[pattern]}"
 
 
 def of_both(one: dict[str, str]) -> Iterator[tuple[str, str]]:
@@ -178,33 +188,3 @@ def test_no_text_spells_an_argument() -> None:
         if spelt.search(re.sub(r"\b(ss\.)?[A-Z]\w*\([^()]*\)", "", text))
     ]
     assert found == [], 'say subject("max_value"), or arg("max_value", 5)'
-
-
-# Phrases of the older style, which puzzle readers of docstrings and comments too, each with what to write.
-PUZZLING = {
-    r"\bso many\b": "this many, `times`, ...",
-    r"\bso often\b": "this often",
-    r"\bthat (are|is) alike\b": "identical",
-    r"\ball the same\b": "in any case, even so",
-    r"\btold from\b": "distinguished from, lost in the noise",
-    r"\bwithout a word\b": "silently",
-    r"\banew\b": "again",
-    r"\bmay be published\b": "is publishable",
-    r"\bof before\b": "as before, old",
-    r"\bgoes on where\b": "continues where",
-    r"(?<!here\s)\b(is|that are) no (pair|key|row|number|JSON)s?\b": "is not a ...",
-}
-FOLDERS = ("bounding", "cli", "collector", "engines", "ledger", "monitor", "reading", "release")
-
-
-@pytest.mark.parametrize("pattern", PUZZLING)
-def test_puzzling_phrases_are_gone_from_docstrings_and_comments(pattern: str) -> None:
-    found = re.compile(pattern.replace(" ", r"[\s#]+"))
-    paths = [path for folder in FOLDERS for path in sorted((SOURCE / folder).rglob("*.py"))]
-    assert len(paths) > 150
-    lines = [
-        f"{path.relative_to(SOURCE)}: {' '.join(match[0].split())}"
-        for path in paths
-        for match in found.finditer(path.read_text(encoding="utf-8"))
-    ]
-    assert lines == [], f"write: {PUZZLING[pattern]}"

@@ -2,8 +2,8 @@
 
 An event is a set of outputs. A privacy claim bounds P(E) - e^ε P'(E) for all events; the sample can test a few. The
 line is cut into cells at points taken from the training sample. Each cut is a cell of its own, so that a value that
-occurs repeatedly (an outright leak, an output of few values) can be told from its neighbours. Three families of unions
-of cells are searched, from rigid to flexible:
+occurs repeatedly (an outright leak, an output of few values) can be told apart from its neighbours. Three families of
+unions of cells are searched, from rigid to flexible:
 
 - half-lines, which are enough if the likelihood ratio is monotone;
 - intervals and their complements, if it has one peak or trough;
