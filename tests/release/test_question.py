@@ -16,6 +16,7 @@ import pytest
 import stablesketch as ss
 from stablesketch.cli.data_options import Data, with_data
 from stablesketch.cli.release import release as command
+from stablesketch.cli.size_options import with_sizes
 from stablesketch.cli.statistic_options import Chosen, statistic_options
 from stablesketch.engines.spark import release as on_spark
 from stablesketch.engines.spark.release import release as spark_release
@@ -69,7 +70,7 @@ def test_spark_takes_all_but_how_to_open_files() -> None:
 
 
 def test_the_command_line_takes_the_same_with_the_same_defaults() -> None:
-    found = typed(with_data(command), "context")
+    found = typed(with_sizes(with_data(command)), "context")
     assert found.keys() == EVERY - NOT_TYPED.keys() | OF_THE_SHELL.keys()
     both = found.keys() & DEFAULTS.keys()
     assert {name: found[name].default for name in both} == {name: DEFAULTS[name] for name in both}
@@ -162,7 +163,9 @@ def test_the_command_line_asks_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     typed_privacy = {"epsilon": 1.0, "delta": 1e-9, "max_value": 7, "pairs_per_person": 3}
     given = {option: 0.5 if option.name == "p" else None for option in statistic_options()}
     chosen = Chosen("moment", given)
-    found = asked_by(lambda: command(context=None, statistic=chosen, read=data, **typed_privacy, **more))  # type: ignore[arg-type]
+    more = {name: DEFAULTS[name] for name in ("error", "memory", "expected", "mechanism")} | more
+    sized = with_sizes(command)
+    found = asked_by(lambda: sized(context=None, statistic=chosen, read=data, **typed_privacy, **more))
     assert found == ASKED
 
 

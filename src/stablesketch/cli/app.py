@@ -111,6 +111,10 @@ def _add(app: typer.Typer, name: str, about: str) -> None:
         from .data_options import with_data
 
         command = with_data(command)
+    if "sizes" in inspect.signature(command).parameters:
+        from .size_options import with_sizes
+
+        command = with_sizes(command)
     app.command(name, cls=WithExamples, help=about, epilog=getattr(module, "EXAMPLES", None))(command)
 
 

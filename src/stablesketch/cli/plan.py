@@ -13,6 +13,7 @@ from ..release.arguments import DEFAULTS, usual_relation, usual_unit
 from . import options
 from .kept import check_new, keep_plan
 from .screen import note, print_text, write_new
+from .size_options import Sizes
 from .statistic_options import Chosen
 
 EXAMPLES = """[bold]Examples[/]
@@ -35,6 +36,7 @@ stablesketch plan --serve"""
 
 
 def plan(
+    *,
     statistic: Chosen,
     epsilon: options.Epsilon = None,
     delta: options.Delta = None,
@@ -44,12 +46,7 @@ def plan(
     pairs_per_person: options.PairsPerPerson = 1,
     unit: options.Unit = None,
     total: options.Total = 0,
-    error: options.Error = None,
-    size: options.Size = None,
-    memory: options.Memory = None,
-    entries_per_key: options.PerKey = None,
-    expected: options.Expected = None,
-    mechanism: options.Mechanism = DEFAULTS["mechanism"],
+    sizes: Sizes,
     json: options.Json = False,
     output: options.Output = None,
     plot: options.Plot = None,
@@ -60,9 +57,9 @@ def plan(
 ) -> None:
     """Show the size, price and error of a release, from public numbers alone."""
     if serve:
-        sizes = (error, size, memory, entries_per_key, expected)
-        given = (unit, epsilon, delta, pairs, relation, *sizes, output, plot)
-        if any(value is not None for value in given) or statistic.typed:
+        given = (unit, epsilon, delta, pairs, relation, output, plot)
+        sized = any(value != DEFAULTS[name] for name, value in sizes.items())
+        if any(value is not None for value in given) or sized or statistic.typed:
             raise typer.BadParameter("--serve can be combined only with --port: all other values are set on the page.")
         serve_page(port or 0)
         return
@@ -80,12 +77,7 @@ def plan(
         unit or usual_unit(wanted),
         total,
     )
-    chosen = planned_for_data(
-        asked(
-            wanted, privacy, error=error, size=options.sizes_of(size), memory=memory, expected=expected,
-            mechanism=mechanism, entries_per_key=options.sizes_of(entries_per_key),
-        )
-    )  # fmt: skip
+    chosen = planned_for_data(asked(wanted, privacy, **sizes))
     if plot is not None:
         drawn_part(chosen)  # refuses what has no picture, while nothing has been written
     if output is not None:

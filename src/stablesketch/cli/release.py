@@ -40,6 +40,7 @@ from .progress import progress
 from .release_lines import nothing_shown, release_lines, release_notes
 from .release_stored import check_still_open, release_stored
 from .screen import json_text, note
+from .size_options import Sizes
 from .statistic_options import Chosen
 
 EXAMPLES = """[bold]Examples[/]
@@ -115,12 +116,7 @@ def release(
     ledger: Annotated[Path | None, options.in_privacy(help="Record the release in this ledger.")] = None,
     label: Annotated[str, options.in_privacy(help="Name of the release, in the ledger and the report.")] = "",
     secret: options.SecretFile = None,
-    error: options.Error = None,
-    size: options.Size = None,
-    memory: options.Memory = None,
-    entries_per_key: options.PerKey = None,
-    expected: options.Expected = None,
-    mechanism: options.Mechanism = DEFAULTS["mechanism"],
+    sizes: Sizes,
     confidence: Annotated[float, options.in_size(help="Confidence level.")] = DEFAULTS["confidence"],
     json: options.Json = False,
     output: options.Output = None,
@@ -223,12 +219,7 @@ def release(
         value=value,
         by=options.listed(by),
         person=person,
-        error=error,
-        size=options.sizes_of(size),
-        memory=memory,
-        entries_per_key=options.sizes_of(entries_per_key),
-        expected=expected,
-        mechanism=mechanism,
+        **sizes,
         groups=None if groups is None else _group_names(groups),
         groups_per_person=groups_per_person,
         count_pairs=counted,
@@ -253,7 +244,7 @@ def release(
         raise typer.BadParameter("--engine spark needs --master, the address of Spark. Try --master 'local[*]'.")
     if engine != "spark" and master is not None:
         raise typer.BadParameter("--master needs --engine spark. Add it, or leave out --master.")
-    has_delta = not all(mechanism_for(each, mechanism).pure for each in wanted.inputs)
+    has_delta = not all(mechanism_for(each, sizes["mechanism"]).pure for each in wanted.inputs)
     if has_delta and not counted:
         _advise(delta_advice(posed.privacy))
     with reserved(**kept) as places:
