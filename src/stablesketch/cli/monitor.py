@@ -179,5 +179,5 @@ def _ledger(path: Path | None, per: str | None, watch: Watch) -> Ledger | None:
         renews = "does not renew" if found.per is None else f"renews each {found.per}"
         raise LedgerMismatch(f"the budget of {path} {renews}, but --budget-per is {per}. Create another ledger: {made}")
     for plan in watch.plans:
-        found.would_fit(Ask.of_plan(plan, person=people))  # refuses another unit now, not after the first window
+        found.require_unit(Ask.of_plan(plan, person=people))  # refuses another unit now, not after the first window
     return found

@@ -44,6 +44,7 @@ from .period import Per, check_per
 from .preview import Preview, Schedule
 from .record import Ask, Entry, Record, records_to_csv, records_to_json
 from .standing import Standing, spent_of
+from .unit import require_unit
 
 
 class Ledger(Standing):
@@ -254,6 +255,10 @@ class Ledger(Standing):
             ask = Ask(statistic, charge, float(epsilon), float(delta), protects, pairs_per_person)
         entry = Entry(ask, None, checked_label(label), checked_part(part, ask))
         return self.enter([entry], None if published is None else [published])[0]
+
+    def require_unit(self, ask: Ask) -> None:
+        """Raises `UnitMismatch` if a release like this one protects something else than the ledger does."""
+        self._read(lambda books: require_unit(books.head, ask))
 
     def would_fit(self, ask: Ask) -> bool:
         """Whether a release like this one fits into all budgets now."""
