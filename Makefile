@@ -17,7 +17,7 @@ NATIVE    := CMakeLists.txt pyproject.toml $(wildcard native/*)
 COMPILED_ONCE := PYTHONDONTWRITEBYTECODE=
 
 .DELETE_ON_ERROR:
-.PHONY: help demo cli test test-slow lint docs docs-serve man bench bench-engines accuracy studies picture import-time audit fuzz race paper dist clean
+.PHONY: help demo cli test test-slow lint docs docs-serve man bench bench-engines accuracy studies picture import-time audit fuzz certificate race paper dist clean
 
 help:
 	@echo "make demo         how varied are the words of Python's standard library? A private answer and its report"
@@ -34,6 +34,7 @@ help:
 	@echo "make picture      the pictures of the README and of the documentation"
 	@echo "make audit        tests every mechanism on neighbouring data, in build/audit; TRIALS=8000, half an hour"
 	@echo "make fuzz         mutated input to all readers, under sanitizers; SECONDS=3600 SEED=1, report in build/fuzz.txt"
+	@echo "make certificate  how far the random weights of an order are off, proved; LAWS=\"one-sided 0.3 symmetric 1.3\""
 	@echo "make paper        every figure and theorem of the paper, in build/paper; DATA=folder of Parquet streams"
 	@echo "make race         threads on one object under the thread sanitizer; RACE_PYTHON=a Python built for it"
 	@echo "make import-time  how long import stablesketch takes"
@@ -183,6 +184,13 @@ fuzz: $(VENV)/.extra-test
 	@mkdir -p build
 	@STABLESKETCH_FUZZ_SECONDS=$(SECONDS) STABLESKETCH_FUZZ_SEED=$(SEED) $(BIN)/python -m pytest -q -s -m slow -k mutants \
 	  tests/native/test_sanitizers.py > build/fuzz.txt 2>&1; status=$$?; cat build/fuzz.txt; exit $$status
+
+# The table of X of any order: by default of orders that depend on NIGHT.
+NIGHT ?= 1
+LAWS ?= night $(NIGHT)
+certificate: $(VENV)/.extra-test
+	@mkdir -p build
+	@$(BIN)/python tests/law/table_certificate.py $(LAWS) > build/certificate.txt 2>&1; status=$$?; cat build/certificate.txt; exit $$status
 
 import-time: $(INSTALLED)
 	@$(BIN)/python benchmarks/import_time.py
