@@ -189,7 +189,7 @@ def test_a_pair_that_stays_in_its_group_changes_no_more_than_one_that_is_added(p
 
 
 def test_a_pair_that_is_replaced_within_its_group_is_covered_by_what_two_groups_cost() -> None:
-    """Entropy changes by more than by a pair that comes or goes, and moments may change in opposite directions."""
+    """Entropy changes by more than if a pair is added or removed, and moments may change in opposite directions."""
     for statistic, pairs, most in (
         (ss.Shannon(), 500, 1), (ss.Shannon(), 20_000, 20), (ss.Hill(1), 500, 1), (ss.Profile([0.25, 0.75]), 0, 3),
         (ss.Profile([0, 0.5, 1]), 5_000, 2),

@@ -95,7 +95,7 @@ def test_no_key_and_no_group_is_favoured() -> None:
 
 @pytest.mark.parametrize(("pairs", "by"), [(1, False), (1, True), (3, False)])
 def test_rows_are_drawn_not_keys(pairs: int, by: bool) -> None:
-    """Of every person nine rows are alike and one is not: nine in ten of those kept are of the nine.
+    """Nine rows of every person are identical and one is not: nine in ten of those kept are among the nine.
 
     Under another secret the share is off by 0.05 with odds below 1e-12 (more than 7 standard deviations).
     """
@@ -145,7 +145,7 @@ def test_rows_are_chosen_alike_in_any_batch_thread_and_order(tmp_path: Path) -> 
 
 
 def test_bounding_twice_takes_the_secret_of_each() -> None:
-    """As `exact --person` does, and again after the configuration was locked."""
+    """Like `exact --person`, and again after the configuration was locked."""
     rows = rows_of(25, 4)
     columns = Columns(("k",), None, (), "u")
     with DuckDB() as engine:

@@ -21,7 +21,7 @@ def counts_of(rows: tuple[int, ...]) -> np.ndarray:
 
 
 def test_one_person_changes_one_count_by_one() -> None:
-    """Brute force: all sets of up to three people with up to nine rows each, and every person who may come."""
+    """Brute force: all sets of up to three people with up to nine rows each, and every person who may be added."""
     for people in range(4):
         for rows in itertools.combinations_with_replacement(range(1, 10), people):
             for more in range(1, 10):
@@ -54,7 +54,7 @@ def test_it_is_the_quantile_of_many_people_and_one_row_of_few() -> None:
 
 @pytest.mark.parametrize("spread", ["same", "geometric"])
 def test_the_share_of_rows_used_is_that_of_such_people(spread: str) -> None:
-    """Against a hundred thousand people who are drawn; their share has a standard deviation below 0.4%."""
+    """Against a hundred thousand random people; their share has a standard deviation below 0.4%."""
     drawn = np.full(100_000, 4) if spread == "same" else np.random.default_rng(11).geometric(0.25, 100_000)
     people = People(100_000, 4.0, spread)  # type: ignore[arg-type]
     for c in (1, 2, 4, 16):

@@ -1,4 +1,4 @@
-"""A dry run says what is known before data are read, and refuses what it would not do; prices are told whole."""
+"""A dry run says what is known before data are read, and refuses what it would ignore; prices are stated in full."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_json_of_a_dry_run_is_a_plan_with_a_note(shell: Shell) -> None:
 
 
 def test_it_says_that_nothing_was_looked_at(shell: Shell) -> None:
-    """A file that is not there has a plan all the same, and nobody should take that for a check."""
+    """A missing file has a plan too, and nobody should mistake that for a check of the file."""
     shown = shell("release", "nowhere.csv", "--key", "no such column", *SMALL, "--dry-run")
     assert shown.code == 0
     assert "no data were read, so the files and their columns were not checked" in shown.err
@@ -61,7 +61,7 @@ def test_it_says_that_nothing_was_looked_at(shell: Shell) -> None:
     ],
 )
 def test_plan_and_release_say_the_same_of_what_is_protected(shell: Shell, options: tuple[str, ...], says: str) -> None:
-    """Also of a table, which is planned for other neighbours than those that it protects."""
+    """Also for a table, which is planned for other neighbours than those it protects."""
     rows = ["user,app,country"] + [f"u{i % 40},a{i % 7},{'FR' if i % 2 else 'DE'}" for i in range(400)]
     shell.write("people.csv", "\n".join(rows) + "\n")
     shell.write("names.txt", "FR\nDE\n")
@@ -79,7 +79,7 @@ def test_plan_and_release_say_the_same_of_what_is_protected(shell: Shell, option
 
 
 def test_the_share_of_values_that_is_clipped_is_not_promised(shell: Shell) -> None:
-    """An eighth of the values is 2 or more, each eighth of a size of its own: fewer than 86 each, so 1 is found."""
+    """An eighth of the values are 2 or more, spread over 30 sizes with fewer than 86 values each, so 1 is found."""
     rows = ["k,v"] + [f"a{i},{1 if i % 8 else 2 ** (1 + i // 8 % 30)}" for i in range(4000)]
     shell.write("skewed.csv", "\n".join(rows) + "\n")
     private = ("--key", "k", "--value", "v", "--max-value", "auto", "--p", "0.5", "--epsilon", "1", "--delta", "1e-6")

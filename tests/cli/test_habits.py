@@ -1,4 +1,4 @@
-"""What every command does as people expect of one: versions and help, spelling, pipes that close, Ctrl-C."""
+"""What people expect of every command: versions and help, spelling, pipes that close, Ctrl-C."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_a_file_where_a_command_is_due_is_shown_the_way(shell: Shell) -> None:
 
 
 def test_names_that_could_be_data_are_not_suggested(shell: Shell) -> None:
-    """Nothing that was asked for is in the first line: it may be somebody's row."""
+    """The first line has none of the requested columns: it may be somebody's row."""
     shell.write("rows.csv", "alice@example.org,3\nbob@example.org,4\n")
     shown = shell("release", "rows.csv", "--key", "alice@exampel.org", *SMALL)
     assert shown.code == 3
@@ -90,7 +90,7 @@ def test_names_that_could_be_data_are_not_suggested(shell: Shell) -> None:
     [["--help"], ["release", "--help"], ["--version"], ["plan", *SMALL], ["exact", "e.csv", "--key", "a", "--p", "1"]],
 )
 def test_a_reader_that_left_is_no_error(tmp_path: Path, typed: list[str]) -> None:
-    """As `| head` does: the other end of the pipe is closed before anything is written."""
+    """Like `| head`: the other end of the pipe is closed before anything is written."""
     (tmp_path / "e.csv").write_text("a\n1\n2\n")
     read, write = os.pipe()
     os.close(read)

@@ -42,7 +42,7 @@ EXAMPLES = {path: command.epilog.split("\n\n")[1:] for path, command in COMMANDS
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=" ".join)
 def test_an_example_is_copied_whole(shell: Shell, monkeypatch: pytest.MonkeyPatch, path: tuple[str, ...]) -> None:
-    """Each stands in the help as it is written, and is one command to a shell."""
+    """Each appears in the help exactly as written, and is one command to a shell."""
     monkeypatch.setenv("COLUMNS", "80")
     shown = "\n".join(line[1:] for line in shell(*path, "--help").out.splitlines())
     for example in EXAMPLES[path]:
@@ -55,7 +55,7 @@ def test_an_example_is_copied_whole(shell: Shell, monkeypatch: pytest.MonkeyPatc
 
 
 def test_prose_is_broken_by_the_terminal_alone() -> None:
-    """A line break in a paragraph would stand among those that the terminal makes."""
+    """A line break in a paragraph would add to those that the terminal makes."""
     for path, command in COMMANDS.items():
         for paragraph in (command.help or "").split("\n\n")[1:]:
             assert "\n" not in paragraph.strip(), path

@@ -171,7 +171,7 @@ def test_the_page_takes_no_numbers(shell: Shell, wrong: list[str]) -> None:
 
 
 def test_the_planner_page_is_served_until_it_is_stopped(tmp_path: Path) -> None:
-    """A process of its own, asked over the real network of this machine, stopped as by Ctrl-C."""
+    """A separate process, asked over the real network of this machine, and stopped as by Ctrl-C."""
     command = [sys.executable, "-c", "from stablesketch.cli import main; main()", "plan", "--serve"]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

@@ -77,7 +77,7 @@ def test_a_copy_that_went_its_own_way(shell: Shell, heads: list[str]) -> None:
 
 
 def rewritten(connection: sqlite3.Connection, path: Path) -> None:
-    """One who has read this project takes out the last release, and makes every checksum right."""
+    """Somebody who knows the source removes the last release, and corrects every checksum."""
     connection.execute("DELETE FROM releases WHERE number = 2")
     head, (row,) = Head.read(connection, path), Budget.read_all(connection, path)
     head.releases = row.releases = 1

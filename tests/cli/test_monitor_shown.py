@@ -47,7 +47,7 @@ def fetched(address: str) -> str:
 
 
 def test_a_pipe_is_shown_while_it_runs(tmp_path: Path) -> None:
-    """Three keys in windows of a second: the file has the number of them, as soon as a window was whole."""
+    """Three keys in windows of a second: the file has their number as soon as a window is complete."""
     path = tmp_path / "keys.prom"
     shown = ["--listen", "127.0.0.1:0", "--listen-private", "127.0.0.1:0", "--textfile", str(path)]
     with running("-", "--every", "1s", *PRIVATE, *shown) as process:

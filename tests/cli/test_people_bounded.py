@@ -1,4 +1,4 @@
-"""People on the command line: what is used of them is said, shown to the curator, and chosen by a pilot."""
+"""People on the command line: the rows used of each are announced, shown to the curator, and chosen by a pilot."""
 
 from __future__ import annotations
 

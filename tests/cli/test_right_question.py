@@ -1,4 +1,4 @@
-"""What is asked where nobody says it, and what is said where another question, or mechanism, would be better."""
+"""The default question, and the advice given if another question or mechanism would be better."""
 
 from __future__ import annotations
 

@@ -61,13 +61,13 @@ def nothing(collector: ss.Collector) -> None:
 
 
 def words(collector: ss.Collector) -> None:
-    """Text, some of it repeated and one of it deleted."""
+    """Text, some of it repeated and one item deleted."""
     collector.update(["to", "be", "or", "not", "to", "be", "gone"], [1, 2, 3, 4, 5, 6, 9])
     collector.delete(["gone"], [9])
 
 
 def merged(collector: ss.Collector) -> None:
-    """Three shards, their names in another order than their alphabet's."""
+    """Three shards, whose names are not in alphabetical order."""
     for shard in ("zürich", "Ålesund", "アリカ"):
         other = collector.plan.open(secret=fresh(), shard=shard)
         other.update([shard, "everywhere"])

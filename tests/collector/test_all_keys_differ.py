@@ -1,4 +1,4 @@
-"""Where every pair has a key of its own a Hill number is N, the most it can be: limits hold it all the same."""
+"""If every pair has its own key, a Hill number is N, its maximum: the limits still contain it."""
 
 from __future__ import annotations
 

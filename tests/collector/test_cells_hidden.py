@@ -1,4 +1,4 @@
-"""Errors about pairs name the row and the type; what stands there is data, and is never shown."""
+"""Errors about pairs name the row and the type. The content is data, and is never shown."""
 
 from __future__ import annotations
 

@@ -148,7 +148,7 @@ def test_a_stream_too_short_goes_on(bare_plan: ss.Plan) -> None:
 @pytest.mark.parametrize("mechanism", ["sketch", "exact"])
 @pytest.mark.parametrize("relation", ["replace", "add_remove"])
 def test_no_stream_is_too_short_for_noise(relation: str, mechanism: str) -> None:
-    """It is for the most that F_p can change, whatever the stream: the promise of pairs is not needed."""
+    """It is for the largest change of F_p, whatever the stream: no promise of pairs is needed."""
     privacy = ss.Privacy(epsilon=1.0, delta=1e-9, pairs=1_000, relation=relation)  # type: ignore[arg-type]
     plan = ss.plan(ss.Moment(0.5), privacy, mechanism=mechanism)  # type: ignore[arg-type]
     for count in (0, 3):
@@ -417,7 +417,7 @@ def test_a_secret_is_a_secret(plan: ss.Plan, wrong: object) -> None:
 
 
 def test_a_release_says_what_its_plan_costs_when_it_is_made() -> None:
-    """Another plan may come between the call and the lock: the terms are those of the plan that is released by."""
+    """The plan may be replaced between the call and the lock: the terms are those of the plan that is released."""
     plan = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6), size=20)
     dearer = plan.again(epsilon=50.0, same_size=True)
     collector = plan.open(shard="a")

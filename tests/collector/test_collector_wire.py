@@ -1,4 +1,4 @@
-"""Stored collectors: the kept ones read, whatever is damaged or forged refused with a typed error."""
+"""Stored collectors: the kept ones can be read; whatever is damaged or forged is refused with a typed error."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def changed(plan: ss.Plan, **fields: object) -> str:
 
 
 def first_plan(**fields: object) -> str:
-    """As version 0.1.0 wrote it."""
+    """The form that version 0.1.0 wrote."""
     return text_of({**first_content(BARE), **fields})
 
 

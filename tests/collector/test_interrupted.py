@@ -1,4 +1,4 @@
-"""A collector that was interrupted while it counted is refused: a pair that counts twice is protected by half."""
+"""A collector that was interrupted while counting is refused: a pair that counts twice has half the protection."""
 
 from __future__ import annotations
 

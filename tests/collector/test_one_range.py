@@ -25,7 +25,7 @@ STREAMS = {
 
 
 def statistics() -> list[Statistic]:
-    """Each that there is."""
+    """Every one that exists."""
     return [kind(*ORDERS.get(name, (0.4,))) for name, kind in STATISTICS.items()]
 
 
@@ -72,7 +72,7 @@ def test_shannon_and_a_sample_are_in_range_too() -> None:
 
 
 def test_what_was_seen_before() -> None:
-    """One pair has F_p = 1, and 200 pairs have at most 200 keys: so they are told."""
+    """One pair has F_p = 1, and 200 pairs have at most 200 keys: value and limits say so."""
     for secret in range(10):
         held = [ss.Secret.from_bytes(bytes([secret, i]) * 16) for i in range(2)]
         one = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-9, 1, relation="replace"), size=20, mechanism="bare").open(

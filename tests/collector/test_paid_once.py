@@ -15,7 +15,7 @@ PLAN = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-9), size=12)
 def test_a_release_that_was_paid_and_not_finished_takes_no_more_pairs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two values with the same noise would tell their difference exactly."""
+    """Two values with the same noise would reveal their difference exactly."""
     secret = ss.Secret.generate()
     secret.save(tmp_path / "key")
     ledger = ss.Ledger(tmp_path / "budget.db", epsilon=3, delta=1e-6)

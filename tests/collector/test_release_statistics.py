@@ -176,7 +176,7 @@ def test_half_a_floor_is_seen() -> None:
 
 
 def test_a_secret_used_again_is_seen() -> None:
-    """Noise that is always the same is no noise."""
+    """Noise that is always the same is not noise."""
     setting = SETTINGS["a floor alone"]
     assert noise_probability(setting, releases(setting, 1) * FEW) < ALARM
 

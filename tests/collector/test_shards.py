@@ -14,7 +14,7 @@ from stablesketch.collector import merge_blobs
 
 
 def shards_of(plan: ss.Plan, count: int, seed: int, pairs: int = 60) -> list[ss.Collector]:
-    """The same pairs dealt out to shards at random; every shard also gets nothing now and then."""
+    """The same pairs distributed over shards at random; now and then a shard gets nothing."""
     rng = random.Random(seed)
     collectors = [plan.open(secret=fresh(), shard=f"shard {i}") for i in range(count)]
     for i in range(pairs):

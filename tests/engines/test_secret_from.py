@@ -1,4 +1,4 @@
-"""Where workers find a secret, and that what is sent to them does not have it."""
+"""Where workers find a secret, and that what is sent to them does not contain it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What somebody sees who has not installed an engine, or calls for one in half."""
+"""What users see if an engine, or Java, is missing; and that --engine and --master go together."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ def test_discrete_laplace_noise(epsilon: float, distance: int, count: int) -> No
 
 
 def test_less_distance_is_less_loss() -> None:
-    """Neighbours that are nearer are dominated: the curve grows with the distance, at the same noise."""
+    """Closer neighbours are dominated: at the same noise, the curve grows with the distance."""
     for near in (1, 2, 5, 9):
         for epsilon in (0.0, 0.1, 0.4, 0.8):
             values = []
@@ -141,7 +141,7 @@ def test_pure_and_single_releases_cost_what_they_say(exact: ss.Plan, plan: ss.Pl
 
 
 def test_what_a_plan_says_of_itself_is_not_believed(plan: ss.Plan) -> None:
-    """ε and δ are found anew from size, floor and privacy; a plan that claims more is refused."""
+    """ε and δ are computed again from size, floor and privacy; a plan that claims more is refused."""
     assert charge_of(plan).basic() == (plan.epsilon, plan.delta)
     boastful = plan.altered(epsilon=0.9 * plan.epsilon)
     bare = plan.altered(phantoms=replace(plan.phantoms, count=plan.phantoms.count // 2, weight=1))

@@ -1,4 +1,4 @@
-"""The books of a ledger: budgets within it, and a cache that is what composing from scratch gives."""
+"""The books of a ledger: its named budgets, and a cache that equals composing from scratch."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_the_whole_holds_for_named_budgets_too(tmp_path: Path, exact: ss.Plan) -
 
 
 def composed_from_scratch(path: Path) -> float:
-    """The same ledger with its cache gone: everything is composed anew from the records."""
+    """The same ledger without its cache: everything is composed again from the records."""
     with sqlite3.connect(path) as connection:
         for table in ("costs", "frontier", "partitions", "covered"):
             connection.execute(f"DELETE FROM {table}")

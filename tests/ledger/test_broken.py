@@ -46,7 +46,7 @@ NOBODY = 65534 if os.geteuid() == 0 else None
 
 
 def hand_over(folder: Path) -> None:
-    """All of a folder to the user that the child will be."""
+    """Gives a whole folder to the user that the child will be."""
     if NOBODY is not None:
         for path in (folder, *folder.rglob("*")):
             os.chown(path, NOBODY, NOBODY)
@@ -93,7 +93,7 @@ def check_untouched(home: Path) -> None:
 
 @contextlib.contextmanager
 def small_disk(at: Path, kilobytes: int) -> Iterator[Path]:
-    """A real file system of so many kilobytes, or a skip where mounting is not allowed."""
+    """A real file system of this many kilobytes, or a skip if mounting is not allowed."""
     at.mkdir()
     options = ["mount", "-t", "tmpfs", "-o", f"size={kilobytes}k", "tmpfs", str(at)]
     if os.geteuid() != 0 or subprocess.run(options, capture_output=True).returncode != 0:
@@ -112,7 +112,7 @@ def copied(source: Path, target: Path) -> None:
 
 @pytest.mark.parametrize("free", [0, 4, 8, 16, 24, 32, 48, 64])
 def test_a_full_disk(folder: Path, tmp_path: Path, free: int) -> None:
-    """From no room at all to nearly enough: the release is refused whole, or it is made whole."""
+    """From no space at all to nearly enough: the release is refused completely, or made completely."""
     with small_disk(tmp_path / "disk", 2048) as disk:
         copied(folder, disk)
         ledger, collector = opened(disk)

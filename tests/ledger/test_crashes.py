@@ -79,7 +79,7 @@ class Bench:
         self.printed[said["fingerprint"]] = said["value"]
 
     def check(self) -> None:
-        """After a child is gone: all that the head of this file says; then the next one is made ready."""
+        """After a child is gone: checks everything listed at the top of this file, then prepares the next one."""
         ledger = ss.Ledger(self.budget)
         recorded = {record.fingerprint for record in ledger.records()}
         assert self.printed.keys() <= recorded
@@ -322,7 +322,7 @@ def test_without_a_ledger_the_file_decides(tmp_path: Path, plan: ss.Plan, proces
 
 
 def test_copies_of_one_secret_race_for_the_ledger(tmp_path: Path, plan: ss.Plan) -> None:
-    """Each has a copy of the file of its own, so that only the ledger knows: exactly one wins."""
+    """Each has its own copy of the file, so that only the ledger knows: exactly one wins."""
     bench = Bench(tmp_path / "bench", plan)
     bits, blob = bytes(range(32)), b""
     collector = plan.open(ss.Secret.from_bytes(bits))
@@ -367,7 +367,7 @@ def test_many_processes_share_a_budget(tmp_path: Path, exact: ss.Plan) -> None:
 
 
 def ingest(folder: Path, plan: ss.Plan, batches: int) -> None:
-    """Reads a source of numbered batches, with a checkpoint after each; goes on from wherever the last one was."""
+    """Reads a source of numbered batches, with a checkpoint after each; continues from the last one."""
     secret = ss.Secret.load(folder / "secret.key")
     try:
         collector = ss.Collector.resume(folder / "state", secret)

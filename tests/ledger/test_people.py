@@ -56,7 +56,7 @@ def test_nor_do_they_the_other_way_round(visits: Path, ledger: ss.Ledger) -> Non
 
 
 def test_a_person_is_a_person_however_many_pairs_are_used(visits: Path, path: Path) -> None:
-    """And costs as much as pairs that come and go: both directions are composed apart."""
+    """And costs as much as added and removed pairs: both directions are composed separately."""
     people = ss.Ledger(path, epsilon=3.0, delta=1e-6)
     for privacy in (ONE, THREE, ONE):
         released(visits, people, privacy, person="user")

@@ -43,7 +43,7 @@ def monthly(path: Path, clock: Clock) -> ss.Ledger:
 
 
 def spend(ledger: ss.Ledger, plan: ss.Plan, times: int) -> None:
-    """Exactly so many fit."""
+    """Exactly this many fit."""
     for _ in range(times):
         released(plan, ledger)
     with pytest.raises(ss.BudgetExceeded):
@@ -166,7 +166,7 @@ def test_a_clock_that_was_set_back_gives_nothing_twice(monthly: ss.Ledger, clock
 
 
 def test_a_step_back_over_midnight(path: Path, clock: Clock, exact: ss.Plan) -> None:
-    """Within the ten seconds that are no question: the release counts for the day that has begun."""
+    """Within the ten seconds that are tolerated: the release counts for the day that has begun."""
     ledger = ss.Ledger(path, epsilon=0.1, delta=1e-6, per="day")
     clock.set(2026, 11, 17, 0, 0, 2)
     released(exact, ledger)

@@ -1,4 +1,4 @@
-"""The ledger has every value that it was paid for."""
+"""The ledger has every value that was paid for."""
 
 from __future__ import annotations
 

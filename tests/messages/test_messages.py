@@ -1,4 +1,4 @@
-"""Wrong calls say what the transcripts beside this file say, word for word; and every one of them was read.
+"""Wrong calls say what the transcripts next to this file say, word for word; and every one of them was read.
 
 A message that changes on purpose is written anew by `python tests/messages/transcript.py`: see there.
 """

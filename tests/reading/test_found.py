@@ -1,4 +1,4 @@
-"""What is in a file or a pipe is found from its first bytes, said, and read; what is stated wins."""
+"""What is in a file or a pipe is detected from its first bytes, announced, and read; what is stated wins."""
 
 from __future__ import annotations
 
@@ -303,7 +303,7 @@ ROWS = [
 
 @pytest.mark.parametrize("name", ["e.jsonl", "e.json", "e", "-"])
 def test_no_row_of_json_makes_it_a_table(tmp_path: Path, name: str) -> None:
-    """What is in the first row's text looks like a header; all other rows are read as they would be without it."""
+    """The text of the first row looks like a header; all other rows are read as they would be without it."""
     raw = "\n".join(ROWS).encode()
     path = tmp_path / name
     path.write_bytes(raw)

@@ -1,4 +1,4 @@
-"""The header of a CSV is its first row, whatever reads the rest; and no error shows somebody's row for it."""
+"""The header of a CSV is its first row, whatever reads the rest; and no error shows somebody's row as a header."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_files_that_are_read_in_parallel_have_their_first_row_for_a_header(tmp_p
 
 
 def test_a_file_is_opened_without_a_query_for_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a query gives first is chance, however seldom it shows: this holds on one thread as well."""
+    """Which row a query returns first is chance, even if that rarely shows: this holds on one thread as well."""
     path = tmp_path / "e.csv"
     path.write_text("app,n\na,1\n")
     monkeypatch.setattr(DuckDB, "rows", lambda *_: pytest.fail("rows were asked for"))

@@ -37,7 +37,7 @@ def exact(data: object, key: str = "app", **more: Any) -> ss.Exact:
 @pytest.mark.parametrize("bad", MALFORMED)
 @pytest.mark.parametrize("place", [0, 1, 3])
 def test_a_line_that_is_no_object_is_skipped_by_itself(tmp_path: Path, bad: str, place: int) -> None:
-    """Wherever it stands: the other lines are read as they would be without it, and it alone is counted."""
+    """Wherever it is: the other lines are read as they would be without it, and only it is counted as skipped."""
     lines = [*GOOD[:place], bad, *GOOD[place:]]
     path = tmp_path / "e.jsonl"
     path.write_text("\n".join(lines) + "\n")
@@ -81,7 +81,7 @@ def test_the_reason_and_the_way_out_are_said(tmp_path: Path) -> None:
     ['[{"app": "a"},\n{"app": "b"}]\n', '[\n{"app": "a"},\n{"app": "b"}\n]\n', '{\n"app": "a"\n}\n{"app": "b"}\n'],
 )
 def test_objects_that_are_not_a_line_each_are_refused_where_rows_are_skipped(tmp_path: Path, text: str) -> None:
-    """They are read without: otherwise all of them, or all but the last, would be dropped without a word."""
+    """They are read without skipping: otherwise all of them, or all but the last, would be dropped silently."""
     path = tmp_path / "e.json"
     path.write_text(text)
     assert exact(path).value == 2

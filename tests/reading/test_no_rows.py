@@ -25,7 +25,7 @@ ASKED: list[dict[str, Any]] = [
 
 
 def _objects(rows: int) -> Any:
-    """As pandas has texts before its version 3, and columns that were made of no row: Arrow knows no type of them."""
+    """Like texts in pandas before version 3, and columns made from no rows: Arrow does not know their type."""
     return pd.DataFrame(ROW).astype({"app": object, "country": object, "user": object})[:rows]
 
 
@@ -68,7 +68,7 @@ def test_no_row_of_sqlite(tmp_path: Path, asked: dict[str, Any]) -> None:
 
 
 def test_a_column_of_nulls_is_told_row_by_row() -> None:
-    """Nothing of its type is known, so it may be what it is said to be: its rows are invalid, one by one."""
+    """Its type is unknown, so it may be what it should be: its rows are invalid, one by one."""
     frame = pa.table({"app": pa.nulls(3), "n": [1, 2, 3]})
     with pytest.raises(ss.DataError, match="row 1, column app is null"):
         ss.release(frame, ss.Distinct(), PRIVACY, key="app", value="n", size=64)

@@ -36,6 +36,6 @@ for more in ({}, by, {**by, "groups": ["FR"]}, {"person": "who"}, {**by, "person
 
 
 def test_a_release_does_not_import_pandas(tmp_path: Path) -> None:
-    """It is installed here, and takes longer to import than all else that a release does."""
+    """It is installed here, and takes longer to import than everything else that a release does."""
     Path(tmp_path, "e.csv").write_text("app,country,who\n" + "".join(f"a{i % 7},FR,u{i}\n" for i in range(300)))
     subprocess.run([sys.executable, "-W", "ignore", "-c", RELEASES], cwd=tmp_path, check=True)

@@ -182,7 +182,7 @@ def test_databases_are_read(folder: Path, database: str, sql: str) -> None:
 
 
 def test_a_query_spills_and_counts_people_though_it_is_closed_off(folder: Path) -> None:
-    """Temporary files are still written, and bad rows still looked up."""
+    """Temporary files are still written, and invalid rows still found."""
     sql = "select 'k' || (i % 977) as a, i % 5000 as u from range(300000) t(i)"
     privacy = ss.Privacy(1.0, 1e-6, 0, relation="add_remove", pairs_per_person=3)
     found = ss.release(None, ss.Moment(0.5), privacy, key="a", person="u", sql=sql, size=50)
@@ -195,7 +195,7 @@ def test_a_query_spills_and_counts_people_though_it_is_closed_off(folder: Path) 
 def test_a_folder_for_temporary_files_may_have_any_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    """A quote in it was a traceback."""
+    """A quote in it used to cause a traceback."""
     folder = tmp_path / name
     folder.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(folder))
@@ -229,8 +229,8 @@ def test_a_row_that_is_taken_for_a_header_is_not_shown(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("before", range(0, 48, 3))
 def test_a_message_that_cannot_be_decoded_shows_no_value(folder: Path, before: int) -> None:
-    """DuckDB quotes a number of bytes of what is no JSON, which may end within a character: then Python raises an error
-    of its own, with the value in it."""
+    """DuckDB quotes some bytes of what is not JSON, which may end within a character: Python then raises its own error,
+    with the value in it."""
     Path("bad.csv").write_text("a\n{" + before * "x" + 200 * "é" + "\n")
     with pytest.raises(ss.DataError, match="it is not shown, because it may be data") as caught:
         state("select json_extract_string(a, '$.b') as a from 'bad.csv'")

@@ -51,7 +51,7 @@ def csv(values: list[str]) -> str:
 
 @pytest.mark.parametrize("written", ["{}", "{}.0", " {}"])
 def test_blanks_among_values_are_skipped_and_nothing_else_is(tmp_path: Path, written: str) -> None:
-    """A column with blanks is written with .0 by pandas: its other rows are values all the same."""
+    """pandas writes a column with blanks with .0: its other rows are values nevertheless."""
     values = ["" if i % 10 == 0 else written.format(i % 5 + 1) for i in range(200)]
     (tmp_path / "e.csv").write_text(csv(values))
     (tmp_path / "good.csv").write_text(
@@ -80,7 +80,7 @@ def test_a_file_and_a_pipe_count_the_same(tmp_path: Path, on_bad: Any) -> None:
 
 @pytest.mark.parametrize(("text", "problem"), WRONG.items())
 def test_the_error_says_what_is_there_and_not_its_value(tmp_path: Path, text: str, problem: str) -> None:
-    """Of files, of pipes, and of wide tables, where the column is that of the key; zeros before it are no matter."""
+    """For files, pipes and wide tables, where the column is that of the key; zeros before it do not matter."""
     raw = csv(["0", "2", text, "-9"])
     (tmp_path / "e.csv").write_text(raw)
     (tmp_path / "w.csv").write_text(f'site,ash,elm\na,1,2\nb,3,"{text}"\n')

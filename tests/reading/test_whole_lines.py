@@ -33,7 +33,7 @@ def counted(keys: list[str]) -> bytes:
 
 
 def pairs_beside(blob: bytes, others: list[str]) -> int:
-    """How many keys are there besides these, all of which must be there."""
+    """How many keys there are besides these, all of which must be there."""
     found = Collector.from_bytes(blob, ss.Secret.from_bytes(SECRET))._held()
     wanted = Collector.from_bytes(counted(others), ss.Secret.from_bytes(SECRET))._held()
     assert wanted._totals.items() <= found._totals.items()  # type: ignore[attr-defined]
@@ -101,7 +101,7 @@ def test_a_long_file_does_not_lose_rows_to_a_quote(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("on_bad", ["error", "skip"])
 def test_a_pipe_that_ends_within_quotes_is_refused(on_bad: str) -> None:
-    """Arrow would take all rows after the quote for one cell, and say nothing."""
+    """Arrow would silently read all rows after the quote as one cell."""
     raw = b'n,k\n1,a\n1,"q\n1,b\n1,c\n'
     with pytest.raises(ss.DataError, match="unterminated quoted field"):
         state("-", on_bad, Input("csv", stdin=io.BytesIO(raw)))
@@ -124,7 +124,7 @@ def test_a_line_that_ends_otherwise_does_not_change_the_next(tmp_path: Path) -> 
 
 
 def test_skipped_rows_of_whole_keys_are_not_counted_out(tmp_path: Path) -> None:
-    """Under replace the number of pairs is public, and so what is no pair; but a key may have any number of rows."""
+    """Under replace the numbers of valid and invalid rows are public; but a key may have any number of rows."""
     path = tmp_path / "e.csv"
     path.write_text("k,n\na,1\na,\na,\nb,1\n")
     for unit, skipped in (("pair", 2), ("key", None)):

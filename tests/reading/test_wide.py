@@ -32,7 +32,7 @@ LONG = WIDE.melt(["site", "who"], var_name="species", value_name="n").query("n >
 
 
 def written(folder: Path, frame: pd.DataFrame) -> dict[str, Any]:
-    """The same table in every form that it may have."""
+    """The same table in every possible form."""
     table = pa.Table.from_pandas(frame, preserve_index=False)
     frame.to_csv(folder / "w.csv", index=False)
     frame.to_csv(folder / "w.txt", index=False, sep="\t")
@@ -74,7 +74,7 @@ def test_exact_values_by_group_are_those_of_the_long_table(tmp_path: Path) -> No
 @pytest.mark.parametrize("person", [None, "who"])
 @pytest.mark.parametrize("by", [None, "site"])
 def test_a_release_is_near_that_of_the_long_table(tmp_path: Path, by: str | None, person: str | None) -> None:
-    """With ε = 1e6 noise is far below 1e-3; people keep all that they have. Exact, so nothing fails by chance alone."""
+    """With ε = 1e6 noise is far below 1e-3; people keep all their rows. Exact, so nothing fails by chance alone."""
     privacy = ss.Privacy(1e6, 1e-6, max_value=9, pairs_per_person=100 if person else 1)
     asked: dict[str, Any] = {"by": by, "person": person, "mechanism": "exact"}
     if by:
@@ -153,7 +153,7 @@ def test_true_values_of_wide_tables_in_python() -> None:
 
 
 def test_tens_of_thousands_of_columns(tmp_path: Path) -> None:
-    """As real tables of amplicons have; the header alone has most of a million bytes."""
+    """As many as real amplicon tables have; the header alone has most of a million bytes."""
     names = [f"Bacteria;Phylum;Genus {i:05d}" for i in range(30_000)]
     cells = np.random.default_rng(3).integers(0, 3, (20, len(names)))
     path = tmp_path / "otu.tsv"
@@ -164,8 +164,8 @@ def test_tens_of_thousands_of_columns(tmp_path: Path) -> None:
 
 
 def test_a_key_of_wide_json_is_counted_wherever_it_first_appears(tmp_path: Path) -> None:
-    """In the last of many records, as DuckDB looks at 20,480 of them; in the last file; and beside hundreds of others,
-    which it takes for one MAP."""
+    """In the last of many records, because DuckDB samples 20,480 of them; in the last file; and among hundreds of
+    others, which it reads as one MAP."""
     late = [{"oak": 1, "elm": 0}] * 30_000 + [{"oak": 1, "elm": 5, "ash": 7}]
     files = [tmp_path / f"{i:02}.json" for i in range(5)]
     for i, path in enumerate(files):

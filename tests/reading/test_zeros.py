@@ -70,7 +70,7 @@ def forms(folder: Path, frame: pd.DataFrame) -> Iterator[tuple[str, Any, Input]]
 
 
 def test_rows_of_zero_leave_the_state_as_it_was(tmp_path: Path) -> None:
-    """In every form that data have, with keys that are text; and a table of nothing else is an empty one."""
+    """In every form of data, with keys that are text; and a table with only zeros is an empty one."""
     plan = ss.plan(ss.Moment(0.5), ADDED, size=50)
 
     def state(data: Any, how: Input) -> bytes:

@@ -1,4 +1,4 @@
-"""What an error about data says is true: the row it names, why it refuses, and that what it advises works."""
+"""Errors about data are right: the row they name, the reason they give, and the advice, which works."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_rows_are_counted_from_one_everywhere(tmp_path: Path) -> None:
 
 
 def test_rows_of_a_kept_stream_stay_in_their_order() -> None:
-    """It is stored before it is looked through, by several threads."""
+    """It is stored before it is checked, by several threads."""
     rows = 400_000
     keys = pa.array([None if i == rows - 3 else f"key {i % 1000}" for i in range(rows)])
     people = pa.array(np.arange(rows) % 5000)
@@ -131,7 +131,7 @@ def test_rows_of_a_kept_stream_stay_in_their_order() -> None:
 
 
 def test_lines_of_files_are_those_of_a_pipe(tmp_path: Path) -> None:
-    """Empty lines are no keys, a return or a separator is a character, and a row is one of its own file."""
+    """Empty lines are not keys, a carriage return or a separator is a character, and rows are numbered per file."""
     odd = ["a", "b\rc", "x\x1fy", "\x1e", ' "q', "k" * 1000, "größe"]
     raw = "\ufeff" + "\n".join(odd)
     for end in ("", "\n"):

@@ -63,7 +63,7 @@ def test_releases_say_what_was_decided_and_the_ledger_is_charged_for_it(name: st
 
 @pytest.mark.parametrize("name", ASKED)
 def test_shares_never_add_up_to_more_than_was_asked_for(name: str) -> None:
-    """What is said may be less: losses compose. But δ is all that was divided."""
+    """The stated ε may be less, because losses compose. But δ is everything that was divided."""
     privacy, what = ASKED[name]
     decision = decide(ss.question(ss.Moment(0.5), privacy, key="app", size=20, **what))
     for part in ("epsilon", "delta"):

@@ -1,4 +1,4 @@
-"""What `ss.release` gives: one object for one number or many groups, for people and for programs."""
+"""What `ss.release` returns: one object for one number or many groups, for people and for programs."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ PACKED: dict[str, Callable[[bytes], bytes]] = {"": bytes, ".gz": lambda raw: gzi
 
 
 def counted_here(raw: bytes, kind: str) -> Counter[str]:
-    """Totals by key, by Python's own readers."""
+    """Totals by key, computed with Python's own readers."""
     totals: Counter[str] = Counter()
     text = io.StringIO(raw.decode(), newline="")
     if kind == "txt":
@@ -100,7 +100,7 @@ def found_by(data: object, kind: str, how: Input | None = None) -> tuple[dict[in
 
 
 def split(raw: bytes, kind: str, parts: int) -> list[bytes]:
-    """The same rows in so many files, each with the header."""
+    """The same rows in this many files, each with the header."""
     head, body = raw.split(b"\n", 1) if kind in ("csv", "tsv") else (b"", raw)
     lines = body.splitlines(keepends=True)
     each = -(-len(lines) // parts)
@@ -183,7 +183,7 @@ def test_large_parquet_files(tmp_path: Path, codec: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["csv", "tsv", "txt"])
 def test_large_pipes(tmp_path: Path, kind: str) -> None:
-    """A real pipe, from another process, that writes in pieces of its own."""
+    """A real pipe from another process, which writes in pieces of its own choosing."""
     made = list(rows(400_000, 10))
     raw = FORMATS[kind](made)
     path = tmp_path / f"e.{kind}"

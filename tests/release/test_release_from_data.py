@@ -1,4 +1,4 @@
-"""The same number of pairs, keys and totals through every door: the exact state tells one door from another."""
+"""The same number of pairs, keys and totals through every interface: the exact state would reveal a difference."""
 
 from __future__ import annotations
 
@@ -264,7 +264,7 @@ def test_temporary_files_are_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_rows_that_are_skipped_do_not_hide_a_value_that_is_not(tmp_path: Path) -> None:
-    """A value above the promised one is told, wherever rows are skipped; and the number is named."""
+    """A value above the promised maximum is reported even if rows are skipped, and the row number is named."""
     frame = pa.table({"k": [None, 1, 2], "n": [1, 0, 70]})
     privacy = ss.Privacy(1.0, 1e-6, 0, max_value=5, relation="replace")
     with pytest.raises(ss.DataError, match="row 3, column n is above the promised max_value=5"):

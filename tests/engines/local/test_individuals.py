@@ -1,4 +1,4 @@
-"""Tables of counts whose individuals are protected: the stream in which each has a row, however they are counted."""
+"""Tables of counts that protect individuals: the stream has a row for each of them, however they are counted."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_what_does_not_fit_is_refused() -> None:
 
 
 def test_a_ledger_does_not_add_up_individuals_and_pairs(tmp_path: Path) -> None:
-    """ε for one of a cell says nothing about the whole cell."""
+    """ε for one individual of a cell says nothing about the whole cell."""
     ledger = ss.Ledger(tmp_path / "l.db", epsilon=9.0, delta=1e-3)
     ss.release(WIDE, ss.Hill(0.5), PRIVACY, wide=True, ledger=ledger)
     ss.release(WIDE, ss.Hill(0.5), PRIVACY, wide=True, ledger=ledger)

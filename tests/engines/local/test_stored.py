@@ -45,7 +45,7 @@ def collected(secret: ss.Secret, data: Any = FRAME, **more: Any) -> pa.Table:
 
 
 def whole(secret: ss.Secret) -> ss.Collector:
-    """One collector that saw it all."""
+    """One collector of all rows."""
     collector = PLAN.open(secret, "one")
     collector.update(FRAME["app"], FRAME["n"])
     return collector
@@ -179,7 +179,7 @@ def test_of_many_processes_with_the_same_table_one_releases(kept: Path, tmp_path
 
 
 def test_a_secret_of_a_key_service_is_remembered_by_the_ledger(tmp_path: Path) -> None:
-    """Made anew from its bits it does not know that it was released: a ledger does."""
+    """Made again from its bits, it does not know that it was released; a ledger does."""
     bits = bytes(range(32))
     table = collected(ss.Secret.from_bytes(bits))
     ledger = ss.Ledger(tmp_path / "budget.db", epsilon=5.0, delta=1e-6)

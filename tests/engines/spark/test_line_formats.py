@@ -1,4 +1,4 @@
-"""Lines become the cells that DuckDB makes of the same file, or are refused: hundreds of odd files, without Spark."""
+"""Lines become the cells that DuckDB reads from the same file, or are refused: hundreds of odd files, without Spark."""
 
 from __future__ import annotations
 
