@@ -174,8 +174,8 @@ def suffices(law: EntryLaw, found: Errors) -> bool:
 def laws_of_night(number: int) -> list[EntryLaw]:
     """Orders that were not tried in the nights before: multiples of the golden section fill an interval evenly."""
     place = number * (math.sqrt(5.0) - 1.0) / 2.0 % 1.0
-    below, over = round(0.05 + 0.75 * place, 4), round(1.01 + 0.98 * place, 4)
-    return [EntryLaw("one-sided", below), EntryLaw("symmetric", below), EntryLaw("symmetric", over)]
+    orders = [("one-sided", 0.05, 0.8), ("symmetric", 0.25, 0.8), ("symmetric", 1.01, 1.99)]
+    return [EntryLaw(kind, round(low + (high - low) * place, 4)) for kind, low, high in orders]
 
 
 def asked(words: Iterator[str]) -> Iterator[EntryLaw]:
