@@ -35,7 +35,7 @@ _LINK = re.compile(r"(?<=\]\()([^)#\s:]+)((?:#[^)\s]*)?)(?=\))")
 _MODULE = re.compile(r"src/(stablesketch/[\w/]+)\.py")
 _CODE = re.compile(r"<pre.*?</pre>|<code>.*?</code>", re.DOTALL)
 _HYPHENATED = re.compile(r"(?<![\w-])[\w-]*-[\w-]+")  # an option, or a word such as person-window
-_PICTURE = re.compile(r'<img ([^>]*?src="([^"]*?(images/[\w-]+\.svg))"[^>]*>)')
+_PICTURE = re.compile(r'<img ([^>]*?src="([^"]*?(images/[\w-]+\.(?:svg|png)))"[^>]*>)')
 # Points: the type of what is drawn wider is too small at the width of a phone, or of the text on a large screen.
 _WIDE, _WIDEST = 400, 700
 
@@ -111,6 +111,9 @@ def _legible(image: str, rest: str, address: str, width: float) -> str:
 
 
 def _width(picture: str) -> float:
+    """In points; a pixel of a screenshot is three quarters of one."""
+    if picture.endswith(".png"):
+        return 0.75 * int.from_bytes((ROOT / "docs" / picture).read_bytes()[16:20], "big")
     return float(re.search(r'<svg [^>]*?viewBox="0 0 ([\d.]+)', _text(f"docs/{picture}"))[1])  # type: ignore[index]
 
 
