@@ -70,7 +70,7 @@ def test_a_sketch_keeps_its_table_while_others_come_and_go() -> None:
 @pytest.mark.parametrize("size", [0, 10_001, 2**31, 2**62, 10**400])
 def test_a_plan_of_a_size_that_nothing_plans_is_refused_before_anything_is_allocated(size: int) -> None:
     """2^31 entries once asked for 16 GiB."""
-    with pytest.raises(ss.BlobError, match=r"size"):
+    with pytest.raises(ss.BlobError, match=r"must have between 1 and 10,000 entries, got|'size'"):
         ss.Plan.from_json(forged(PLAN, size=size))
 
 
