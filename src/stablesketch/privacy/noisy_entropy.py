@@ -44,8 +44,11 @@ group for another is one removed and one added: plan it as add_remove of 2c pair
 
 **What computing costs.** η = `error(z)`: with Ĥ₀ the estimate from ideal R and the same random bits, |Ĥ - Ĥ₀| <= η
 wherever |ζ| <= z <= 500, z the larger of z⁺ and z⁻, N <= 2^53 and no mean of positive parts of R in any entry exceeds
-8, which has a probability below e^-1000. Beyond T = 2^53 nothing of G is released. Not charged: that large R are drawn
-from 62 bits and can be further off (docs/math-noisy-estimate.md, "R is not always so right").
+8, which has a probability below e^-1000. Beyond T = 2^53 nothing of G is released. Large R are drawn from 62 bits and
+can be further off, by at most 1.5 · 2^-64 on average. So V(T) is at least T · 16 · 2^-64 g ε_G/δ_z, g entries in each
+bucket: then these errors fail no more often than with probability 0.2 δ_z, whatever T is, and z⁺ and z⁻ leave room for
+that. This takes room for one step below V(T). In buckets of up to 256 entries ζ leaves it; elsewhere V(T) is
+1000/999 of the above (docs/math-noisy-estimate.md, "Large R").
 """
 
 from __future__ import annotations
@@ -78,6 +81,8 @@ MOST_TOTAL = 2**53
 _UNITS = 1000  # steps of the grid, for one group
 _LEAST_RATIO = 3  # above e
 _ERROR, _ERROR_PER_REACH = 2.0**-40, 2.0**-48
+_MANY_ENTRIES = 256  # of a bucket, above which ζ may be nearer to its limits than a step
+_COARSE_DRAWS = 2**64  # t of a large R is right to 2^-63, and half of all R are large
 
 
 def error(reach: float) -> float:
@@ -180,7 +185,18 @@ class EntropyNoise(EntropyShares):
         exact = mass_change(privacy, bound) if self.total_is_public else each * self._half(bound)
         # With one ζ, both streams have nearly the same N ζ; in buckets a replaced pair moves from one to another.
         erring = self.total_distance if self.buckets == 1 else each
-        return exact + erring * sum(map(Fraction, self.reaches), Fraction(0)) / 2 + 2 * changed * self.error * bound
+        change = exact + erring * sum(map(Fraction, self.reaches), Fraction(0)) / 2 + 2 * changed * self.error * bound
+        if self.size and (self.buckets == 1 or self.entries > _MANY_ENTRIES):
+            change *= Fraction(_UNITS, _UNITS - 1)
+        return max(change, self._coarse * bound)
+
+    @cached_property
+    def _coarse(self) -> Fraction:
+        """The least V(T)/T, so that errors of large R matter little: 16 · 2^-64 g ε_G/δ_z; 0 for exact totals."""
+        if not self.size:
+            return Fraction(0)
+        spent = Fraction(self.mass_epsilon) / Fraction(self._each(self.changed_buckets))
+        return 16 * self.entries * spent / _COARSE_DRAWS
 
     def step(self, bound: int) -> Fraction:
         """The step of the grid of N (Ĥ - β'): V(T)/units."""
