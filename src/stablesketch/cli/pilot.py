@@ -76,7 +76,7 @@ def public(
     ]  # fmt: skip
     plain_table(["rows of each person", "rows dropped", f"planned error of {wanted}", "both"], shown, numbers=4)
     if best is None:
-        other = "" if mechanism == "exact" else ", or try --mechanism exact"
+        other = "" if least.asked.exact else ", or try --mechanism exact"
         note(
             "no useful answer can be expected, however many rows of each person are used. Pass a larger ε or a lower "
             f"order{other}"
