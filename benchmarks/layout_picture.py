@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stablesketch.mechanism.noisy_measure import measure_of
+from stablesketch.mechanism.noisy.measure import measure_of
 from stablesketch.pictures import picture_bytes
 from stablesketch.pictures.style import BLUE, GREY, INK, VERMILION, WHITE, WIDTH, canvas, in_style, plain_ticks
 from stream_study import rows

@@ -30,8 +30,8 @@ import numpy as np
 import polars as pl
 
 import stablesketch as ss
-from stablesketch.mechanism.layout import Layout
-from stablesketch.mechanism.noisy_measure import measure_of, noise_of_plan
+from stablesketch.mechanism.noisy.measure import measure_of, noise_of_plan
+from stablesketch.mechanism.shared.layout import Layout
 from stream_study import Stream, bar, pasted, rows, streams_of
 
 DOCS = Path(__file__).parents[1] / "docs"

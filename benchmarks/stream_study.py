@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 import stablesketch as ss
 from stablesketch.collector import Collector
 from stablesketch.engines.local.exact import exact_values
-from stablesketch.mechanism.entropy import entropy_noise
+from stablesketch.mechanism.entropy.noise import entropy_noise
 from stablesketch.plan import MechanismName
 from stablesketch.reading.columns import Columns
 from stablesketch.reading.opened import Input

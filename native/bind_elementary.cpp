@@ -1,4 +1,4 @@
-// Python's view of logarithms and exponentials with proved errors (elementary.py).
+// Python's view of logarithms and exponentials with proved errors (numbers/elementary.py).
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 

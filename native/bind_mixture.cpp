@@ -1,4 +1,4 @@
-// Python's view of a mixture of beliefs (mechanism/belief.py).
+// Python's view of a mixture of beliefs (mechanism/shared/belief.py).
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 

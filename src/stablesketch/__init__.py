@@ -15,7 +15,6 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from . import errors
-from .after_import import offer_on_frames
 from .errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -46,6 +45,7 @@ from .errors import (
     UnitMismatch,
     UnsupportedVersion,
 )
+from .frames.after_import import offer_on_frames
 
 # Each name is listed three times, and tests keep the lists equal: here for type checkers, in `__all__`, which they only
 # understand as a literal list, and in `_LIVE_IN`, where Python finds it on first use.
@@ -61,7 +61,6 @@ if TYPE_CHECKING:
     from .ledger import Ledger, Preview, Record, Schedule
     from .plan import Plan, plan
     from .privacy import Privacy, PrivacyCurve, Sampling, sensitivity
-    from .published import Point, Release
     from .release.arguments import question
     from .release.outcome import GroupRelease, Outcome
     from .release.question import Question
@@ -81,6 +80,7 @@ if TYPE_CHECKING:
         Total,
         Tsallis,
     )
+    from .statistic.published import Point, Release
 
 __version__ = "0.2.0.dev0"
 
@@ -171,7 +171,7 @@ _LIVE_IN = {
     "paper": ("paper",),
     "plan": ("Plan", "plan"),
     "privacy": ("Privacy", "PrivacyCurve", "Sampling", "sensitivity"),
-    "published": ("Point", "Release"),
+    "statistic.published": ("Point", "Release"),
     "release.arguments": ("question",),
     "release.outcome": ("GroupRelease", "Outcome"),
     "release.question": ("Question",),

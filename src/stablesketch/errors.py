@@ -10,9 +10,9 @@ import itertools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from .spoken import at_least, at_most
-from .visible import visible
-from .wording import in_python, subject
+from .text.spoken import at_least, at_most
+from .text.visible import visible
+from .text.wording import in_python, subject
 
 _LONG = 100
 
@@ -34,7 +34,7 @@ class StablesketchError(Exception):
     """The base class of all errors that stablesketch raises on purpose.
 
     A message may contain names from the data; they are escaped, so that no terminal obeys them. `wording` is the
-    message before its arguments are spelt for Python (wording.py).
+    message before its arguments are spelt for Python (text/wording.py).
     """
 
     def __init__(self, message: str = "") -> None:

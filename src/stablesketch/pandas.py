@@ -1,7 +1,7 @@
-"""`import stablesketch.pandas` gives every pandas frame its `df.stablesketch` (frames.py)."""
+"""`import stablesketch.pandas` gives every pandas frame its `df.stablesketch` (frames/on_frame.py)."""
 
 from pandas.api.extensions import register_dataframe_accessor  # type: ignore[import-untyped]
 
-from .frames import OnFrame
+from .frames.on_frame import OnFrame
 
 register_dataframe_accessor("stablesketch")(OnFrame)

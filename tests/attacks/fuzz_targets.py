@@ -24,7 +24,7 @@ import stablesketch as ss
 from stablesketch._native import json_texts, seconds
 from stablesketch.collector import checkpoint, wire
 from stablesketch.collector.wire import merge_blobs
-from stablesketch.framing import MAGIC, Kind, framed
+from stablesketch.format.framing import MAGIC, Kind, framed
 from stablesketch.ledger.accounting import ComposedCost
 from stablesketch.ledger.record import Ask
 from stablesketch.ledger.rows import Budget, Head, _checksum

@@ -14,7 +14,7 @@ import stablesketch as ss
 from stablesketch._native import MOST_TABLES, Entries, tables_held
 from stablesketch.errors import shortened
 from stablesketch.ledger.accounting import ComposedCost
-from stablesketch.mechanism.laplace_noise import check_noise
+from stablesketch.mechanism.shared.laplace_noise import check_noise
 from stablesketch.privacy.charge import Charge
 from stablesketch.sketch import wire
 from stablesketch.sketch.entry_law import EntryLaw

@@ -19,7 +19,7 @@ from races import RACES, at_once, busy, filled, plan, secret
 import stablesketch as ss
 from stablesketch.engines import secret_from
 from stablesketch.engines.secret_from import SecretFrom, TheSecret
-from stablesketch.mechanism.state import SketchState
+from stablesketch.mechanism.shared.state import SketchState
 from stablesketch.secret import bits as secret_bits
 from stablesketch.secret import file as secret_file
 from stablesketch.sketch import workers

@@ -126,7 +126,7 @@ def test_groups_of_two_loads_released_together(key: Path, plan: ss.Plan) -> None
 def test_a_file_that_another_holds_is_not_waited_for_without_end(
     key: Path, plan: ss.Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("stablesketch.durable._WAIT", 0.1)
+    monkeypatch.setattr("stablesketch.files.durable._WAIT", 0.1)
     collector = filled(plan, ss.Secret.load(key))
     with (
         secret_file.fresh(key, collector.secret._bits),

@@ -13,8 +13,8 @@ from served import served
 import stablesketch as ss
 from stablesketch.plan.mechanism import mechanism_of
 from stablesketch.planner_page import PlannerServer
-from stablesketch.spoken import at_most
 from stablesketch.statistic import STATISTICS
+from stablesketch.text.spoken import at_most
 
 pytestmark = pytest.mark.slow
 

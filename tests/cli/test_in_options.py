@@ -10,7 +10,7 @@ import typer
 
 from stablesketch.cli.app import program
 from stablesketch.cli.in_options import OPTIONS, in_options
-from stablesketch.wording import arg, either, in_python, stat, subject
+from stablesketch.text.wording import arg, either, in_python, stat, subject
 
 
 @pytest.mark.parametrize(

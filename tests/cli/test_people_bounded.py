@@ -11,7 +11,7 @@ import pytest
 from cli_helpers import Shell
 
 import stablesketch as ss
-from stablesketch.spoken import at_most
+from stablesketch.text.spoken import at_most
 
 PEOPLE = ("release", "events.csv", "--key", "app", "--person", "user", "--epsilon", "2", "--delta", "1e-6")
 

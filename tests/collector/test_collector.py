@@ -19,7 +19,7 @@ from collector_helpers import HALF, MECHANISMS, filled, fresh, plan_for
 
 import stablesketch as ss
 from stablesketch.collector.releasing import released
-from stablesketch.published import Terms
+from stablesketch.statistic.published import Terms
 
 # --- the one way through ---
 

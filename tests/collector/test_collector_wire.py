@@ -15,7 +15,7 @@ from plan_texts import first_content, second_content, text_of
 from plan_texts import forged as forged_plan
 
 import stablesketch as ss
-from stablesketch.framing import Kind
+from stablesketch.format.framing import Kind
 from stablesketch.sketch.entropy_sketch import EntropySketch
 
 CHECKSUM = 8

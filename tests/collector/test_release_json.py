@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import stablesketch as ss
-from stablesketch.published import NoisyTotal, Point
+from stablesketch.statistic.published import NoisyTotal, Point
 
 PLAIN = ss.Release(
     value=2.0, low=1.0, high=3.0, confidence=0.95, statistic="Renyi", p=0.5, epsilon=1.0, delta=1e-9,

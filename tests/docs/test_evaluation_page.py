@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from stablesketch.privacy.advice import EXCEEDED, suspicion
-from stablesketch.spoken import at_most
 from stablesketch.statistic.registry import STATISTICS
+from stablesketch.text.spoken import at_most
 
 ROOT = Path(__file__).parents[2]
 PAGES = {name: (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in ("evaluation", "attack-model")}

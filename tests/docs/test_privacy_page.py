@@ -14,7 +14,7 @@ import pytest
 from test_snippets import prose
 
 import stablesketch as ss
-from stablesketch.mechanism.floor import relative_deviation
+from stablesketch.mechanism.bare.floor import relative_deviation
 from stablesketch.privacy.precision import coarse_enough_step, grid_step, is_covered, rounding_delta
 
 ROOT = Path(__file__).parents[2]

@@ -13,7 +13,7 @@ import pytest
 
 import stablesketch as ss
 from stablesketch._native import Entries
-from stablesketch.framing import NAMES, Kind
+from stablesketch.format.framing import NAMES, Kind
 from stablesketch.sketch.entry_law import EntryLaw
 from stablesketch.sketch.entry_values import entry_bytes
 

@@ -37,7 +37,7 @@ def folders(root: Path) -> set[str]:
 
 
 def test_every_folder_of_tests_is_one_of_the_package() -> None:
-    """A module at the top, as published.py, may have a folder of tests too."""
+    """A module at the top, as errors.py, may have a folder of tests too."""
     modules = {path.stem for path in SOURCE.glob("*.py")}
     others = {name for name in folders(TESTS) if name.partition("/")[0] == "data"} | OTHERS.keys()
     assert folders(TESTS) - others <= folders(SOURCE) | modules

@@ -20,10 +20,10 @@ SAID = {field.name for field in fields(Release)}
 
 # Who makes another object of one that has such fields, and the reason.
 OTHERS = {
-    "published.py": "the number of the record",
-    "mechanism/belief.py": "a finding, before anything is released",
+    "statistic/published.py": "the number of the record",
+    "mechanism/shared/belief.py": "a finding, before anything is released",
     "mechanism/counter.py": "a finding, before anything is released",
-    "mechanism/measured_entropy.py": "a finding, before anything is released",
+    "mechanism/entropy/measured.py": "a finding, before anything is released",
     "monitor/few_rows.py": "the record of a window may have wider limits than its releases",
     "sketch/diversity_estimate.py": "an estimate, which is not private",
 }
@@ -50,7 +50,7 @@ def test_terms_are_made_where_something_is_decided() -> None:
 
 
 def test_a_release_is_made_in_one_place() -> None:
-    assert {place for place, _ in calls("Release")} == {"mechanism/state.py"}
+    assert {place for place, _ in calls("Release")} == {"mechanism/shared/state.py"}
 
 
 def test_no_release_is_changed_afterwards() -> None:

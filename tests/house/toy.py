@@ -14,13 +14,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from stablesketch.mechanism.exact import noise_plan
-from stablesketch.mechanism.exact_moment import OfHistogram
+from stablesketch.mechanism.exact.moment import OfHistogram
+from stablesketch.mechanism.exact.number import noise_plan
 from stablesketch.plan.asked import Asked
 from stablesketch.plan.mechanism import register_mechanism
 from stablesketch.plan.plan import Plan
 from stablesketch.privacy import Privacy, discrete_laplace
-from stablesketch.published import Release
 from stablesketch.statistic import (
     Argument,
     Array,
@@ -34,6 +33,7 @@ from stablesketch.statistic import (
     Topic,
 )  # fmt: skip
 from stablesketch.statistic import register as register_statistic
+from stablesketch.statistic.published import Release
 
 MODULUS = Argument("modulus", Option("modulus", "Of uneven and uneven_share."), read=int, default="2")
 

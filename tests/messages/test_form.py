@@ -73,7 +73,6 @@ OLD_IN_PROSE = {
 # Texts that name options or arguments as they are typed: what only one interface shows.
 TYPED_ALONE = {
     "cli": "the command line",
-    "demo.py": "a demo of the command line",
     "paper/__main__.py": "a command line of its own",
     "pictures/save.py": "colours of style sheets",
     "planner_page": "commands that the page shows",

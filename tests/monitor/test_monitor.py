@@ -18,7 +18,7 @@ from stablesketch.monitor.fields import LineFields
 from stablesketch.monitor.lines import Steady
 from stablesketch.monitor.state import MonitorState
 from stablesketch.monitor.windows import Windows
-from stablesketch.wording import in_python
+from stablesketch.text.wording import in_python
 
 
 def test_every_row_is_counted_in_the_window_of_its_time() -> None:

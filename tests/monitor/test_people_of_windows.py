@@ -24,8 +24,8 @@ from stablesketch.monitor.people import PeopleOfWindow
 from stablesketch.monitor.reader import LineReader
 from stablesketch.monitor.state import MonitorState
 from stablesketch.monitor.windows import Windows
-from stablesketch.paying import until_shown
 from stablesketch.reading.duckdb import DuckDB
+from stablesketch.secret.paying import until_shown
 
 WHO = LineFields.of(format="json", key=("k",), time="t", person="u")
 

@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stablesketch import _native, elementary
+from stablesketch import _native
+from stablesketch.numbers import elementary
 from stablesketch.sketch.entry_law import ENTROPY, EntryLaw
 
 ROOT = Path(__file__).parents[2]

@@ -17,7 +17,6 @@ import matplotlib
 import pytest
 
 import stablesketch as ss
-from stablesketch import spoken
 from stablesketch.cli.app import run
 from stablesketch.pictures import drawn_part, picture_bytes, plan_picture, release_picture, style
 from stablesketch.pictures.bare_plan_picture import BareNeighbourhood, bare_neighbourhood
@@ -25,6 +24,7 @@ from stablesketch.pictures.finding import ANYTHING
 from stablesketch.pictures.plan_picture import Neighbourhood, neighbourhood
 from stablesketch.release.outcome import GroupRelease
 from stablesketch.statistic import Statistic, Subject
+from stablesketch.text import spoken
 
 PLAN = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6), size=50)
 AT = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6), size=50, expected=400.0)

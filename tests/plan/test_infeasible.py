@@ -8,7 +8,7 @@ import math
 import pytest
 
 import stablesketch as ss
-from stablesketch.mechanism.floor import relative_deviation
+from stablesketch.mechanism.bare.floor import relative_deviation
 from stablesketch.privacy.precision import rounding_delta
 
 HALF = ss.Moment(0.5)

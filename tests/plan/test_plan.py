@@ -1,4 +1,6 @@
-"""Plans of bare sketches and of the exact mechanism, and what plans share (see tests/mechanism/test_noisy_plan.py)."""
+"""Plans of bare sketches and of the exact mechanism, and what all plans share. Plans with noise:
+tests/mechanism/noisy/test_noisy_plan.py.
+"""
 
 from __future__ import annotations
 

@@ -22,8 +22,8 @@ from stablesketch.cli.app import run
 from stablesketch.plan.mechanism import mechanism_of
 from stablesketch.planner_page import PlannerServer
 from stablesketch.planner_page.answer import answer
-from stablesketch.spoken import at_most
 from stablesketch.statistic import STATISTICS, Statistic
+from stablesketch.text.spoken import at_most
 
 ASKED = {
     "statistic": "moment", "p": "0.5", "mechanism": "sketch", "relation": "replace", "people": "no", "groups": "none",

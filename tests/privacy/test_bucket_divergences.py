@@ -22,8 +22,8 @@ from scipy.special import gammaln
 from scipy.stats import chi2
 
 import stablesketch as ss
-from stablesketch.mechanism.layout import layout_of
-from stablesketch.mechanism.noisy_measure import spread_noise
+from stablesketch.mechanism.noisy.measure import spread_noise
+from stablesketch.mechanism.shared.layout import layout_of
 from stablesketch.privacy.noisy_estimate import NoisyEstimate
 
 P = 0.5

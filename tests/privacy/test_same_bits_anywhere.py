@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from stablesketch.elementary import log
+from stablesketch.numbers.elementary import log
 from stablesketch.sketch.estimators.entropy_mean import entropy_mean
 
 

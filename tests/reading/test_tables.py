@@ -20,8 +20,8 @@ from scipy import integrate, stats
 
 import stablesketch as ss
 from stablesketch.bounding.groups import GroupBudget
-from stablesketch.mechanism.entropy import entropy_noise
-from stablesketch.mechanism.exact import ExactNumber
+from stablesketch.mechanism.entropy.noise import entropy_noise
+from stablesketch.mechanism.exact.number import ExactNumber
 from stablesketch.mechanism.registers import phantom_number
 from stablesketch.plan.mechanism import charge_of, mechanism_of
 from stablesketch.privacy.charge import Charge

@@ -14,7 +14,7 @@ from stablesketch.engines.local import run
 from stablesketch.ledger.accounting import ComposedCost
 from stablesketch.release.decide import decide
 from stablesketch.release.shares import in_words
-from stablesketch.spoken import at_most
+from stablesketch.text.spoken import at_most
 
 TABLE = pa.table(
     {

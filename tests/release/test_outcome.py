@@ -16,8 +16,8 @@ import pyarrow as pa
 import pytest
 
 import stablesketch as ss
-from stablesketch.spoken import at_most
-from stablesketch.visible import places
+from stablesketch.text.spoken import at_most
+from stablesketch.text.visible import places
 
 PRIVACY = ss.Privacy(1.0, 1e-9)
 EVIL = "<script>alert('&')</script>\x1b[31m"

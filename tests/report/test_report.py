@@ -19,7 +19,7 @@ from stablesketch.release.outcome import GroupRelease, Outcome
 from stablesketch.release.shares import Share
 from stablesketch.report import Context, Named, registry_entry, report_page, sentences
 from stablesketch.report.commands import commands
-from stablesketch.spoken import at_most
+from stablesketch.text.spoken import at_most
 
 CONTEXT = Context("2026-03-02", "0.1.0", key="app")
 REPLACE = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, pairs=10_000, relation="replace"), size=50, mechanism="bare")

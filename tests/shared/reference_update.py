@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from stablesketch._native import deep_octaves, deep_rows
 from stablesketch._native import table as native_table
-from stablesketch.arrays import Array
+from stablesketch.numbers.arrays import Array
 from stablesketch.secret import Secret
 from stablesketch.sketch.entry_law import EntryLaw
 from stablesketch.sketch.projection import STREAM

@@ -13,7 +13,7 @@ from sketch_helpers import SECRET, entries_of
 
 from stablesketch import BlobError, Sketch, StablesketchError
 from stablesketch._native import Entries, integers_end
-from stablesketch.framing import MAGIC, Kind, PackedIntegers, encode_integer, opened
+from stablesketch.format.framing import MAGIC, Kind, PackedIntegers, encode_integer, opened
 from stablesketch.sketch.entropy_sketch import EntropySketch
 from stablesketch.sketch.entry_law import EntryLaw
 

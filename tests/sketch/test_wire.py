@@ -20,7 +20,7 @@ from stablesketch import (
     StablesketchError,
     UnsupportedVersion,
 )
-from stablesketch.framing import MAGIC
+from stablesketch.format.framing import MAGIC
 from stablesketch.sketch import wire
 
 PREFIX, HEADER, CHECKSUM = 12, 22, 8  # bytes: magic, version and kind; p, size, resolution and fingerprint; the end

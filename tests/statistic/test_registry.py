@@ -34,7 +34,7 @@ from stablesketch.statistic import (
     registry,
 )
 from stablesketch.statistic.statistic import ANY
-from stablesketch.wording import in_python, subject
+from stablesketch.text.wording import in_python, subject
 
 TOTALS = np.array([1.0, 1.0, 2.0, 3.0, 5.0, 8.0, 80.0])
 SHARES = TOTALS / TOTALS.sum()

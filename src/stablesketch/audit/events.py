@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Array
+from ..numbers.arrays import Array
 
 Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]

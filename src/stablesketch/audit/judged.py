@@ -9,9 +9,9 @@ from functools import cache
 
 import numpy as np
 
-from ..arrays import Array
+from ..numbers.arrays import Array
+from ..numbers.search import last_whole
 from ..privacy.binomial import lower_limit, upper_limit
-from ..search import last_whole
 from .difference import DifferenceTest
 from .events import Event, Indices, pick_events, tail_events
 from .report import AuditFinding

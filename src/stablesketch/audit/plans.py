@@ -23,7 +23,7 @@ from ..collector import Collector
 from ..errors import ArgumentError, ArgumentTypeError
 from ..plan import Plan
 from ..plan.mechanism import mechanism_of
-from ..published import Release
+from ..statistic.published import Release
 from .report import AuditReport, joined
 from .samples import LEAST_TRIALS, audit_confidence, audit_samples
 from .streams import Neighbours, neighbours_of

@@ -30,8 +30,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arrays import Array
 from ..errors import ArgumentError, ArgumentTypeError
+from ..numbers.arrays import Array
 from .judged import ClaimedCurve, Judged
 from .report import AuditedNeighbours, AuditReport, severity
 

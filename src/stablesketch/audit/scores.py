@@ -20,7 +20,7 @@ from functools import partial
 
 import numpy as np
 
-from ..arrays import Array
+from ..numbers.arrays import Array
 
 _RIDGE = 1e-6
 _LEAST_SPREAD = 1e-10  # of an uncorrelated direction, relative to the widest; anything smaller is rounding

@@ -17,7 +17,7 @@ from ..errors import ArgumentError, Shown
 from ..plan import Plan
 from ..plan.mechanism import mechanism_of
 from ..privacy import Privacy
-from ..wording import arg
+from ..text.wording import arg
 
 Integers = NDArray[np.int64]
 StreamPairs = tuple[Integers, Integers]

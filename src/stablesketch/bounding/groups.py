@@ -93,7 +93,7 @@ from ..privacy import Privacy, discrete_laplace
 from ..privacy.charge import Charge
 from ..privacy.together import composed
 from ..secret import Secret
-from ..wording import arg
+from ..text.wording import arg
 from .budget import divided, total
 
 Name = tuple[str, ...]

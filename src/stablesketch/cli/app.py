@@ -18,8 +18,8 @@ from rich.text import Text
 
 from .. import __version__
 from ..errors import StablesketchError, did_you_mean
-from ..paying import Payment, until_shown
-from ..visible import visible
+from ..secret.paying import Payment, until_shown
+from ..text.visible import visible
 from .exits import Exit, exit_code
 from .in_options import in_options
 from .screen import drop, note, rendered, tell

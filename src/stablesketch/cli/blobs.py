@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..errors import BlobError
-from ..framing import MAGIC
+from ..format.framing import MAGIC
 
 
 def is_blob(name: str) -> bool:

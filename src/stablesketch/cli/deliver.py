@@ -15,9 +15,9 @@ from pathlib import Path
 import typer
 from rich.text import Text
 
-from ..durable import Reserved
-from ..paying import Payment
-from ..visible import visible
+from ..files.durable import Reserved
+from ..secret.paying import Payment
+from ..text.visible import visible
 from .exits import Exit
 from .screen import drop, note, rendered, tell
 

@@ -7,6 +7,6 @@ import typer
 
 def demo() -> None:
     """Try it on the words of Python's standard library: a private release, its report, and exact numbers."""
-    from ..demo import main
+    from .words_demo import main
 
     raise typer.Exit(main())

@@ -13,7 +13,7 @@ from ..plan.table import plan_table
 from ..release.decide import asked_of_a_group, decide, touched
 from ..release.question import Question
 from ..release.shares import Share, in_words
-from ..spoken import at_most
+from ..text.spoken import at_most
 from .in_options import in_options
 from .screen import note, plain_table, print_text
 

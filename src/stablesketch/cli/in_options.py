@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..wording import Mention, spelt
+from ..text.wording import Mention, spelt
 
 if TYPE_CHECKING:
     from ..statistic import Statistic
@@ -24,7 +24,7 @@ OPTIONS = {
 def in_options(text: str) -> str:
     """The text with arguments and statistics as options; what has no option stays as Python writes it.
 
-    >>> from stablesketch.wording import arg, stat
+    >>> from stablesketch.text.wording import arg, stat
     >>> in_options(f"Name it ({arg('person')}), use {arg('mechanism', 'exact')}, or {stat('Hill', 0.5)}")
     'Name it (--person), use --mechanism exact, or --statistic hill --order 0.5'
     """

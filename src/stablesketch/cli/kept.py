@@ -10,8 +10,8 @@ import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..durable import Reserved
 from ..errors import ArgumentError
+from ..files.durable import Reserved
 from ..page import check_page_path
 from ..pictures import check_picture_path, drawn_part, picture_bytes, plan_picture
 from ..pictures.style import need_matplotlib

@@ -14,7 +14,7 @@ from ..ledger.fitting import MANY
 from ..ledger.period import Per
 from ..ledger.record import PEOPLE, Record
 from ..ledger.unit import noun
-from ..spoken import at_least, at_most
+from ..text.spoken import at_least, at_most
 from . import options
 from .screen import fact_table, note, plain_table, print_text, write_new
 

@@ -12,8 +12,8 @@ from ..ledger import Ledger
 from ..monitor import Watch
 from ..monitor.alerts import has_few
 from ..monitor.records import WINDOW
-from ..published import Release
-from ..spoken import at_least
+from ..statistic.published import Release
+from ..text.spoken import at_least
 from .screen import drop, number, rendered
 
 

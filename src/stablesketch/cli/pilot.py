@@ -14,7 +14,7 @@ from ..plan import Plan
 from ..plan.asked import asked
 from ..plan.planner import planned
 from ..release.arguments import DEFAULTS
-from ..spoken import at_most, percent, relative_error
+from ..text.spoken import at_most, percent, relative_error
 from . import options
 from .data_options import Data, with_data
 from .screen import json_text, note, plain_table, print_text

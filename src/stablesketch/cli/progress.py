@@ -18,7 +18,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from ..visible import visible
+from ..text.visible import visible
 from .screen import console
 
 

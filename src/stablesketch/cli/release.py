@@ -13,21 +13,21 @@ import typer
 
 from ..bounding.max_value import AutoMaxValue
 from ..bounding.persons import groups_of_each
-from ..durable import Reserved
 from ..engines.local import run
 from ..engines.spark.files import run_files
 from ..errors import DataError
+from ..files.durable import Reserved
 from ..ledger import Ledger
-from ..paying import current_payment
 from ..pictures import release_bytes
 from ..plan.exact_instead import exact_instead
 from ..plan.mechanism import mechanism_for
 from ..privacy import delta_advice, epsilon_advice
-from ..published import Release
 from ..release.arguments import DEFAULTS, may_count_pairs, question, usual_relation, usual_unit
 from ..release.outcome import Outcome
 from ..release.question import Question
 from ..report import Context, Named, registry_entry, report_page
+from ..secret.paying import current_payment
+from ..statistic.published import Release
 from . import options
 from .blobs import is_blob
 from .data_options import Data

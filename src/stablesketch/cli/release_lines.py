@@ -10,10 +10,10 @@ from ..plan import Plan
 from ..plan.in_words import change
 from ..plan.mechanism import mechanism_of, needs_promise
 from ..privacy import Privacy
-from ..published import Release
 from ..release.outcome import GroupRelease, Outcome
-from ..spoken import at_most
 from ..statistic import Profile
+from ..statistic.published import Release
+from ..text.spoken import at_most
 from .screen import fact_lines, number, table_lines
 
 

@@ -15,8 +15,8 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
-from .. import durable
-from ..visible import json_visible, visible
+from ..files import durable
+from ..text.visible import json_visible, visible
 from .in_options import in_options
 
 
@@ -74,7 +74,7 @@ def tell(text: str) -> bool:
 
 
 def note(text: str) -> None:
-    """A note on standard error, with arguments spelt as options (wording.py)."""
+    """A note on standard error, with arguments spelt as options (text/wording.py)."""
     tell(rendered([Text(visible(in_options(text)), style="dim")], error=True))
 
 

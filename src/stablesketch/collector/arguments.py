@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .._native import first_outside
 from ..errors import HIDDEN, ArgumentError, ArgumentTypeError, Shown
 from ..sketch.columns import MAX_WEIGHT
-from ..wording import arg, subject
+from ..text.wording import arg, subject
 
 if TYPE_CHECKING:
     from ..plan import Plan

@@ -20,10 +20,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..checked_json import JsonError, parsed
-from ..durable import locked, write_new, write_over
 from ..errors import ArgumentError, BlobError, CheckpointError
-from ..framing import Kind, framed, opened
+from ..files.durable import locked, write_new, write_over
+from ..format.checked_json import JsonError, parsed
+from ..format.framing import Kind, framed, opened
 
 _HEADER = struct.Struct("<QI")  # number, length of the offset
 _LENGTH = struct.Struct("<Q")

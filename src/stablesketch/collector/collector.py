@@ -23,13 +23,13 @@ from ..errors import (
     ShardsMissing,
 )
 from ..ledger import Ledger
-from ..mechanism.state import State
+from ..mechanism.shared.state import State
 from ..plan import Plan
 from ..plan.mechanism import mechanism_of
-from ..published import Release
 from ..secret import Secret
-from ..turns import holding
-from ..wording import arg
+from ..sketch.turns import holding
+from ..statistic.published import Release
+from ..text.wording import arg
 from . import checkpoint, wire
 from .arguments import check_folded, checked_shard, checked_shards
 from .releasing import release_all

@@ -10,13 +10,13 @@ from ..errors import ArgumentError, ArgumentTypeError, LedgerCorrupt
 from ..ledger import Ledger
 from ..ledger.arguments import checked_label, checked_part
 from ..ledger.record import Ask, Entry
-from ..paying import Paid, Payment, until_shown
 from ..plan import Plan
-from ..published import Release, Terms
 from ..secret import Secret
+from ..secret.paying import Paid, Payment, until_shown
 from ..secret.spending import spending
-from ..turns import holding
-from ..wording import arg
+from ..sketch.turns import holding
+from ..statistic.published import Release, Terms
+from ..text.wording import arg
 
 if TYPE_CHECKING:
     from .collector import Collector

@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable, Sequence
 
 from ..errors import ShardMergedTwice
-from ..wording import arg
+from ..text.wording import arg
 
 Cut = tuple[str, ...] | None  # the columns; () if the data are whole; None for old names, which do not state them
 

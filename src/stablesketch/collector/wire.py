@@ -12,7 +12,7 @@ import struct
 from collections.abc import Iterable, Sequence
 
 from ..errors import ArgumentError, ArgumentTypeError, BlobError, MergeError
-from ..framing import Kind, Reader, framed, opened
+from ..format.framing import Kind, Reader, framed, opened
 from ..plan import Plan
 from ..plan.mechanism import mechanism_of
 from .shards import Shards

@@ -6,7 +6,7 @@ import secrets
 
 from ..errors import HIDDEN, ArgumentError
 from ..plan import Plan
-from ..wording import arg
+from ..text.wording import arg
 
 
 def named_shard(shard: str | None) -> str:

@@ -26,9 +26,9 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from ..arrays import Array
 from ..errors import ArgumentError, ArgumentTypeError
-from ..numeric import is_real
+from ..numbers.arrays import Array
+from ..numbers.checked import is_real
 from .log_magnitude import LogValues, by_parts, known_tail
 from .quadrature import gauss_log_exponential
 from .zolotarev import angle, angle_rate, log_scale, log_scale_rate, solve_log_scale

@@ -30,9 +30,9 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Array
 from ..errors import ArgumentError, ArgumentTypeError
-from ..numeric import is_real
+from ..numbers.arrays import Array
+from ..numbers.checked import is_real
 from .log_magnitude import LogValues, by_parts, known_tail
 
 LEAST_P, GREATEST_P = 0.05, 0.999

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..arrays import Array
+from ..numbers.arrays import Array
 
 
 @lru_cache(maxsize=4)

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..arrays import Array
+from ..numbers.arrays import Array
 from .log_magnitude import LogValues, log_magnitude
 
 # ln H and ln(1-H) are concave, and tabulated at every quarter for the first guess. Newton's method therefore starts

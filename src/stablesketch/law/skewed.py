@@ -29,7 +29,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..arrays import Array
+from ..numbers.arrays import Array
 from .log_magnitude import LogValues, by_parts
 
 FISHER_INFORMATION = 1.0 / 2.9025873

@@ -10,10 +10,10 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Array
 from ..errors import ArgumentError, ArgumentTypeError
-from ..numeric import is_real
-from ..wording import arg, stat
+from ..numbers.arrays import Array
+from ..numbers.checked import is_real
+from ..text.wording import arg, stat
 from .log_magnitude import log_magnitude
 from .quantiles import log_quantile_from_log_cdf, log_quantile_from_log_sf
 from .zolotarev import log_scale

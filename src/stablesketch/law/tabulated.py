@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Array
+from ..numbers.arrays import Array
 from .log_magnitude import log_magnitude
 
 _DEGREE = 5

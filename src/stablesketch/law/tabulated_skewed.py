@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..arrays import Array
+from ..numbers.arrays import Array
 from .skewed import SkewedLaw
 from .tabulated import cell_polynomials, in_cells
 

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from ..arrays import Array
+from ..numbers.arrays import Array
 
 # At z <= 1/10 each term of the upper series is at most a tenth of the one before: 20 terms are exact to rounding.
 _UPPER_Z = 0.1

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..arrays import Array
+from ..numbers.arrays import Array
 
 
 def angle(t: Array) -> Array:

@@ -39,9 +39,9 @@ from typing import Self, cast
 import numpy as np
 
 from ..errors import BlobError
+from ..numbers.search import least_above
 from ..privacy.charge import Charge
 from ..privacy.loss_law import ATOM, Law, compose, either, power
-from ..search import least_above
 
 _UP = 1.0 + 2.0**-40
 _MOMENT = struct.Struct("<ddd")

@@ -8,8 +8,8 @@ from typing import get_args
 from ..errors import HIDDEN, ArgumentError, ArgumentTypeError
 from ..privacy import Privacy, Relation
 from ..privacy.charge import Charge
-from ..published import Release
-from ..wording import arg
+from ..statistic.published import Release
+from ..text.wording import arg
 from .record import INDIVIDUALS, PEOPLE, Ask
 
 _MOST = 2**53

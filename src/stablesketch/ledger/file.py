@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from ..errors import LedgerCorrupt, LedgerError, LedgerMismatch
-from ..wording import arg
+from ..text.wording import arg
 from . import store
 from .accounting import best_theta
 from .books import Books

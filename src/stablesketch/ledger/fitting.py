@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ..numbers.search import last_whole
 from ..plan import Plan
 from ..privacy.charge import Charge
-from ..search import last_whole
 from .accounting import ComposedCost
 from .books import Books
 from .composition import Lane

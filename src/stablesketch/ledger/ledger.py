@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
 
-from ..durable import write_over
 from ..errors import (
     HIDDEN,
     ArgumentError,
@@ -18,11 +17,12 @@ from ..errors import (
     LedgerError,
     LedgerMismatch,
 )
+from ..files.durable import write_over
 from ..plan import Plan
 from ..privacy import Privacy
 from ..privacy.charge import Charge
-from ..published import Release
-from ..wording import arg
+from ..statistic.published import Release
+from ..text.wording import arg
 from . import store
 from .accounting import best_theta
 from .arguments import (

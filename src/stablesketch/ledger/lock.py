@@ -22,9 +22,9 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..durable import lock, unlock
 from ..errors import LedgerError
-from ..file_identity import Identity, identity_of, second_name
+from ..files.durable import lock, unlock
+from ..files.identity import Identity, identity_of, second_name
 
 
 class _File:

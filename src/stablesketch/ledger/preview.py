@@ -11,7 +11,7 @@ from ..plan import Plan
 from ..plan.mechanism import charge_of, mechanism_of
 from ..privacy import PrivacyCurve
 from ..privacy.charge import Charge
-from ..spoken import at_least, at_most
+from ..text.spoken import at_least, at_most
 from .accounting import ComposedCost
 
 # A budget of 0.3 must allow releases of 0.1 and 0.2, whose floats add up to slightly more: nine digits count.

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from typing import Any, NamedTuple
 
-from ..checked_json import Fields, JsonError, parsed
 from ..errors import LedgerCorrupt
+from ..format.checked_json import Fields, JsonError, parsed
 from ..plan import Plan
 from ..plan.mechanism import charge_of
 from ..privacy import Privacy

@@ -31,10 +31,10 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..durable import sync_folder
 from ..errors import LedgerCorrupt, LedgerError
-from ..file_identity import Identity
-from ..sqlite_reasons import kind_of, reason_of
+from ..files.durable import sync_folder
+from ..files.identity import Identity
+from ..files.sqlite_reasons import kind_of, reason_of
 from .lock import held
 
 _APPLICATION = 0x53534C47  # "SSLG"

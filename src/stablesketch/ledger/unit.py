@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..errors import UnitMismatch
-from ..wording import arg, either
+from ..text.wording import arg, either
 from .record import PEOPLE, Ask
 from .rows import Head
 

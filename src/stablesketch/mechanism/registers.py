@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Array
 from ..errors import ArgumentError, BlobError, LedgerError, PlanInfeasible
-from ..framing import Reader, counts_are_possible, encode_integer
+from ..format.framing import Reader, counts_are_possible, encode_integer
+from ..numbers.arrays import Array
 from ..plan.asked import HEADER_BYTES, LARGEST_SIZE, Asked
 from ..plan.in_words import amount, both_errors
 from ..plan.phantoms import Phantoms
@@ -28,10 +28,10 @@ from ..privacy.distinct import PhantomNumber, distinct_deviation, distinct_limit
 from ..sketch.columns import value_column
 from ..sketch.distinct import FEWEST, DistinctRegisters, blob_bytes
 from ..statistic import Distinct, Statistic
-from ..wording import arg
-from .belief import Belief
-from .counts_keys import CountsKeys
-from .state import CountingState
+from ..text.wording import arg
+from .shared.belief import Belief
+from .shared.counts_keys import CountsKeys
+from .shared.state import CountingState
 
 if TYPE_CHECKING:
     from ..secret import Secret

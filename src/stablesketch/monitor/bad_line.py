@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ..reading.value_text import wrong_text
-from ..visible import visible
-from ..wording import arg
+from ..text.visible import visible
+from ..text.wording import arg
 from .block import Block
 from .columns import is_text
 from .fields import LineFields

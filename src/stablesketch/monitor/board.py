@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..bounding import budget
-from ..published import Release
-from ..spoken import at_least, at_most
+from ..statistic.published import Release
 from ..statistic.words import Subject
+from ..text.spoken import at_least, at_most
 from .alerts import FEW_ROWS, Fall, Judge, has_few
 from .records import WINDOW
 from .watch import Watch

@@ -17,9 +17,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..plan import Plan
-from ..published import Point, Release
 from ..statistic import Statistic
 from ..statistic.known import Known
+from ..statistic.published import Point, Release
 
 _SCALES = math.log(500)  # of Laplace noise: one in a thousand windows without rows is not recognised
 

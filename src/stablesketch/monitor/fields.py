@@ -15,7 +15,7 @@ from ..errors import ArgumentError
 from ..reading.libraries import need
 from ..reading.numpy_arrow import scalar
 from ..reading.value_text import digits_of
-from ..wording import arg
+from ..text.wording import arg
 from .presets import PRESETS, LineFormat, TimeUnit
 from .times import NO_WINDOW, PER_SECOND
 

@@ -39,7 +39,7 @@ from typing import Any, BinaryIO
 
 from ..errors import CheckpointError, DataError
 from ..reading.packed import check_bytes
-from ..wording import arg
+from ..text.wording import arg
 from .block import Block
 from .lines import BLOCK, HEAD, POLL, Clock, LineCutter
 from .windows import SECOND

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import __version__
-from ..durable import Reserved
 from ..errors import ArgumentError
+from ..files.durable import Reserved
 from ..reading.libraries import need
 from .board import Board
 

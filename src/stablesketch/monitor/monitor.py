@@ -27,7 +27,7 @@ from ..errors import (
 )
 from ..ledger import Ledger
 from ..reading.duckdb import DuckDB, prefetched
-from ..wording import arg
+from ..text.wording import arg
 from .block import Block, Rows
 from .lines import Clock, Steady
 from .open_windows import OpenWindows

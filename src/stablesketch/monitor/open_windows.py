@@ -13,9 +13,9 @@ from ..collector import Collector
 from ..collector.releasing import released
 from ..errors import BudgetExceeded, SecretSpent
 from ..ledger import Ledger
-from ..published import Release
 from ..reading.numpy_arrow import from_numpy
 from ..secret import Secret
+from ..statistic.published import Release
 from .block import Rows
 from .people import PeopleOfWindow
 from .state import MonitorState, Stored, StoredWindow

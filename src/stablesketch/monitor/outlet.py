@@ -11,8 +11,8 @@ import os
 import stat
 from pathlib import Path
 
-from ..durable import sync_folder
 from ..errors import ArgumentError
+from ..files.durable import sync_folder
 
 _LONGEST = 1 << 20  # bytes of a record
 

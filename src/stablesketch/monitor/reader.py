@@ -14,8 +14,8 @@ from ..errors import DataError
 from ..reading.duckdb import DuckDB
 from ..reading.libraries import need
 from ..reading.numpy_arrow import from_numpy, to_numpy
-from ..visible import visible
-from ..wording import arg
+from ..text.visible import visible
+from ..text.wording import arg
 from .bad_line import LinePlaces, first_bad
 from .block import Block, Rows
 from .columns import column_of_lines, only_utf8

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from ..published import Release
+from ..statistic.published import Release
 from .few_rows import has_few_rows, of_few_rows
 from .watch import Watch
 from .windows import SECOND, shown

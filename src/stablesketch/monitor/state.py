@@ -39,11 +39,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..checked_json import JsonError, parsed
-from ..durable import lock
 from ..errors import CheckpointError
-from ..sqlite_reasons import kind_of, reason_of
-from ..wording import arg
+from ..files.durable import lock
+from ..files.sqlite_reasons import kind_of, reason_of
+from ..format.checked_json import JsonError, parsed
+from ..text.wording import arg
 
 _VERSION = 4
 _KEPT = 10_000  # delivered records

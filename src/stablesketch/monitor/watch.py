@@ -13,13 +13,13 @@ from ..errors import ArgumentError
 from ..plan import MechanismName, Plan
 from ..plan.asked import asked
 from ..privacy import Privacy
-from ..published import Terms
 from ..reading.columns import Columns, OnBad
 from ..release.decide import Decision, decide
 from ..release.question import Question
-from ..spoken import at_most
 from ..statistic import STATISTICS, Statistic
-from ..wording import arg
+from ..statistic.published import Terms
+from ..text.spoken import at_most
+from ..text.wording import arg
 from .fields import LineFields
 from .windows import Windows
 

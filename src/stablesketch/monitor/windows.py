@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from ..errors import ArgumentError
-from ..wording import arg
+from ..text.wording import arg
 
 SECOND = 10**9  # the clock counts nanoseconds since 1970
 _DAY = 86_400

@@ -8,7 +8,7 @@ from importlib import resources
 from pathlib import Path
 
 from ..errors import ArgumentError
-from ..visible import visible
+from ..text.visible import visible
 
 
 def check_page_path(path: Path) -> None:

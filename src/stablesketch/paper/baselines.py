@@ -23,7 +23,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Array
+from ..numbers.arrays import Array
 from ..pictures.style import COLOURS
 from ..plan import MechanismName, plan
 from ..privacy import Privacy

@@ -14,8 +14,8 @@ import math
 
 import numpy as np
 
-from ..arrays import Array
 from ..law import StableLaw
+from ..numbers.arrays import Array
 from ..pictures.style import COLOURS, LINES
 from .output import Output
 

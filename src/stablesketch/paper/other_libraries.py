@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Array
+from ..numbers.arrays import Array
 
 Histogram = Callable[[NDArray[np.int64], int], Array]
 

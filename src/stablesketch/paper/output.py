@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec
 
-from .. import durable
 from ..errors import ArgumentError
+from ..files import durable
 from ..pictures.save import themed
 from ..pictures.style import in_style, need_matplotlib
 

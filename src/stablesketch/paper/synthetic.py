@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..arrays import Array
+from ..numbers.arrays import Array
 from ..pictures.style import COLOURS, GREY, LINES
 from ..privacy.sample_moment import predicted_bias
 from .algorithm import RATE, KeyTotals, generator, library_release, moment, paper_estimate, price

@@ -19,7 +19,7 @@ import math
 
 import numpy as np
 
-from ..arrays import Array
+from ..numbers.arrays import Array
 from ..pictures.style import COLOURS, GREY
 from ..privacy import Privacy
 from ..privacy.sampling import SampledCurve, Sampling

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ..errors import PlanInfeasible
 from ..plan import Plan
 from ..plan.mechanism import mechanism_for, mechanism_of
-from ..spoken import at_most, short
+from ..text.spoken import at_most, short
 from .style import BLUE, GREEN, GREY, INK, VERMILION, canvas, log_axes
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..published import Release
 from ..release.outcome import GroupRelease
-from ..spoken import about, but_rivals
 from ..statistic import Profile, Statistic, Subject
+from ..statistic.published import Release
+from ..text.spoken import about, but_rivals
 from .style import capital, shortened
 
 ANYTHING = Subject()

@@ -17,8 +17,8 @@ from ..errors import ArgumentError, PlanInfeasible
 from ..plan import Plan
 from ..plan.in_words import change
 from ..plan.mechanism import mechanism_for, mechanism_of
-from ..spoken import at_most, short
-from ..wording import arg
+from ..text.spoken import at_most, short
+from ..text.wording import arg
 from .bare_plan_picture import BareNeighbourhood, Curve, draw_bare
 from .style import BLUE, GREY, INK, SKY, VERMILION, canvas, in_style, log_axes
 

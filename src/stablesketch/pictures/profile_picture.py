@@ -12,10 +12,10 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..published import Point, Release
 from ..release.outcome import GroupRelease
-from ..spoken import about, short
 from ..statistic import Profile
+from ..statistic.published import Point, Release
+from ..text.spoken import about, short
 from . import finding
 from .style import BLUE, GREEN, INK, LINES, SKY, VERMILION, WIDTH, canvas, plain_ticks, price_line, shortened
 

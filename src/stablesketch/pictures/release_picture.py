@@ -9,10 +9,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..published import Release
 from ..release.outcome import GroupRelease, Outcome, largest_first
-from ..spoken import short
 from ..statistic import Statistic, Subject
+from ..statistic.published import Release
+from ..text.spoken import short
 from . import finding
 from .profile_panels import MOST_PANELS, panels
 from .profile_picture import MOST_CURVES, group_profiles, profile, shown_name

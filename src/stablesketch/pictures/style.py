@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from ..errors import LibraryMissing
-from ..spoken import at_most, short
+from ..text.spoken import at_most, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from ..published import Release
+    from ..statistic.published import Release
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from ..checked_json import JsonError
 from ..errors import ArgumentError, ArgumentTypeError, shortened
+from ..format.checked_json import JsonError
 from ..privacy import Privacy
 from ..privacy.sampling import Sampling
 from ..statistic import Statistic, from_dict
-from ..wording import arg, stat
+from ..text.wording import arg, stat
 
 if TYPE_CHECKING:
     from .plan import Plan

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from ..spoken import about
+from ..text.spoken import about
 
 if TYPE_CHECKING:
     from .mechanism import Mechanism

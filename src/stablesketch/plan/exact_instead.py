@@ -7,8 +7,8 @@ from __future__ import annotations
 import math
 
 from ..errors import StablesketchError
-from ..spoken import about, short
-from ..wording import arg
+from ..text.spoken import about, short
+from ..text.wording import arg
 from .mechanism import mechanism_of, needs_promise
 from .plan import Plan
 

@@ -22,7 +22,7 @@ from .in_words import amount, both_errors, rounded_up, shown_error, stored
 from .plan import Plan
 
 if TYPE_CHECKING:
-    from ..mechanism.state import State
+    from ..mechanism.shared.state import State
 
 Row = tuple[str, str]
 _HELD = "if all keys may be held in memory"

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 
 from ..errors import ArgumentError, PlanInfeasible
-from ..wording import arg, subject
+from ..text.wording import arg, subject
 
 _HEAVIEST = 2**40  # heavier phantoms would be fewer, but weight times X must stay far below the limit of an entry
 _MOST = 1 << 20  # with more, a release would take minutes

@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any, get_args
 
-from ..checked_json import MOST_WHOLE, JsonError, parsed
 from ..errors import ArgumentError, BlobError, shortened
+from ..format.checked_json import MOST_WHOLE, JsonError, parsed
 from ..privacy import Privacy
 from ..statistic import STATISTICS, from_dict
-from ..wording import either
+from ..text.wording import either
 from .asked import Asked, MechanismName
 from .mechanism import find, mechanism_of
 from .phantoms import Phantoms

@@ -9,7 +9,7 @@ from ..errors import ArgumentError, PlanInfeasible
 from ..privacy import Privacy
 from ..privacy.sampling import Sampling
 from ..statistic import Statistic
-from ..wording import arg, stat
+from ..text.wording import arg, stat
 from .asked import Asked, MechanismName
 from .asked import asked as asked_for
 from .mechanism import find, mechanism_for

@@ -6,7 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from ..privacy import Privacy, delta_advice, epsilon_advice
-from ..spoken import at_most
+from ..text.spoken import at_most
 from .exact_instead import in_an_example
 from .in_words import change
 from .mechanism import mechanism_of, needs_promise

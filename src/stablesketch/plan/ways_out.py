@@ -1,6 +1,6 @@
 """What a refusal suggests instead: only what works if the reader follows it to the letter.
 
-Arguments and statistics are named as in wording.py, so that each interface spells them its own way.
+Arguments and statistics are named as in text/wording.py, so that each interface spells them its own way.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..statistic import Statistic
-from ..wording import arg
+from ..text.wording import arg
 
 
 def either(ways: Sequence[str]) -> str:

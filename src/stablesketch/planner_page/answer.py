@@ -21,9 +21,9 @@ from ..release.decide import Decision, decide
 from ..release.question import Question
 from ..release.shares import in_words
 from ..report.commands import options_of
-from ..spoken import at_most
 from ..statistic import STATISTICS, Statistic
 from ..statistic.arguments import OptionError
+from ..text.spoken import at_most
 
 _NAMES = (
     "statistic", "mechanism", "relation", "people", "groups", "public_groups", "groups_per_person", "pairs_per_person",

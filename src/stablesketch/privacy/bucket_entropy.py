@@ -15,7 +15,7 @@ and errors matter only in buckets that differ. There, for N_b <= 2^53 and |ζ_b|
 2^-47 N. All of this together is less than (η + 2^-42) N in either stream.
 
 "The same computed terms": rows move when a bucket before them fills, and a number must have the same bits wherever it
-is. elementary.py and IEEE arithmetic ensure that; tests/privacy/test_same_bits_anywhere.py checks it.
+is. numbers/elementary.py and IEEE arithmetic ensure that; tests/privacy/test_same_bits_anywhere.py checks it.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Array
-from ..elementary import log
+from ..numbers.arrays import Array
+from ..numbers.elementary import log
 from ..sketch.estimators.entropy_mean import entropy_mean
 
 TERM_ERROR = 2.0**-42

@@ -4,18 +4,18 @@ There are six kinds, each with a privacy loss distribution that follows from wha
 reports. A kind says what noise there is, not which mechanism was asked for. Ledgers store these names, so they cannot
 change:
 
-- **sketch**: bare entries, without noise (mechanism/bare.py). They are `size` entries of the pair (D_{p,1}, D_{p,ρ}),
-  where ln ρ is the sensitivity (privacy/curve.py). `gap` is the probability that finite precision changes the outcome
-  (privacy/precision.py).
+- **sketch**: bare entries, without noise (mechanism/bare/moment.py). They are `size` entries of the pair (D_{p,1},
+  D_{p,ρ}), where ln ρ is the sensitivity (privacy/curve.py). `gap` is the probability that finite precision changes the
+  outcome (privacy/precision.py).
 - **exact**: noise on a whole number of known sensitivity, used for exact mechanisms, counters, distinct keys and
   entropy. The number has sensitivity D, and the noise is discrete Laplace of scale b = D/ε. For neighbours that are D
   apart, the loss at the outcome z is (|z - D| - |z|)/b. Neighbours that are less apart are dominated: the noise is
   log-concave, so half lines distinguish best, and P(X <= y) - αP(X <= y - d) grows with d (Lemma 3 of
   docs/math-sensitivity-and-curve.md, which uses no more than that).
-- **shift**: bare entries of entropy, without noise (mechanism/bare_entropy.py). They are `size` entries of the law R
+- **shift**: bare entries of entropy, without noise (mechanism/bare/entropy.py). They are `size` entries of the law R
   moved by at most `log_rho` (privacy/shift_curve.py), and `gap`. Entropy may rise or fall when a pair is added, so each
   direction is charged the worse of the two.
-- **estimate**: noise on the estimate of a sketch, used for moments by default (mechanism/noisy.py,
+- **estimate**: noise on the estimate of a sketch, used for moments by default (mechanism/noisy/estimate.py,
   privacy/estimate_loss.py). `estimate`, p and `size` determine the law of its relative error ξ; the largest of `copies`
   of them counts. `noise` is the scale in units of what neighbours change, `added` is what finite precision adds to the
   shift in units of the noise, and `gap` is the probability that the computation fails. Twice that is charged at
@@ -60,8 +60,8 @@ from typing import Any, Literal, cast, get_args
 
 import numpy as np
 
-from ..checked_json import Fields, JsonError, parsed
 from ..errors import ArgumentError, LedgerCorrupt, LedgerError
+from ..format.checked_json import Fields, JsonError, parsed
 from .curve import PrivacyCurve
 from .estimate_loss import ESTIMATES, Certified
 from .lattice import upper_law
@@ -221,7 +221,7 @@ def _laws(charge: Charge, relation: str) -> tuple[Law, ...]:
 def _certified(charge: Charge, relation: str) -> float:
     """An ε that is certain at the δ of this sketch: its own, if the curve confirms it.
 
-    Several together are planned by their composed laws under the relation of the plan (mechanism/derived_plan.py), and
+    Several together are planned by their composed laws under the relation of the plan (mechanism/derived/plan.py), and
     are confirmed in the same way. The curve of one sketch is that of its worse direction, under either relation.
     """
     epsilon, delta = charge.epsilon, charge.delta

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 
 from ..errors import ArgumentError
 from ..law import StableLaw
-from ..numeric import checked_real, checked_whole
+from ..numbers.checked import checked_real, checked_whole
 from .compose import tilt_for_delta, tilt_for_epsilon, tilted_sum
 from .lattice import LatticeLaw, lower_law, upper_law
 from .loss import LossCells, loss_cells

@@ -67,12 +67,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from ..arrays import Array
 from ..errors import ArgumentError, ArgumentTypeError, PlanInfeasible
+from ..numbers.arrays import Array
 from ..secret import Secret
 from ..sketch import register_law
 from ..sketch.estimators import checked_confidence
-from ..wording import arg, subject
+from ..text.wording import arg, subject
 from . import discrete_laplace
 from .keyed_integers import KeyedIntegers
 from .privacy import Privacy

@@ -69,10 +69,10 @@ from decimal import Context, Decimal, localcontext
 
 import numpy as np
 
-from ..arrays import Array
 from ..errors import ArgumentError, ArgumentTypeError
-from ..numeric import is_whole
-from ..search import last_whole
+from ..numbers.arrays import Array
+from ..numbers.checked import is_whole
+from ..numbers.search import last_whole
 from .neighbours import float_above
 from .privacy import Privacy
 

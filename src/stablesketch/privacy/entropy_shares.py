@@ -14,7 +14,7 @@ from functools import cached_property
 
 from ..errors import ArgumentError
 from ..sketch.estimators.entropy_mean import entropy_mean_law
-from ..wording import arg, subject
+from ..text.wording import arg, subject
 from .exact_entropy import failure
 from .privacy import Privacy
 

@@ -41,7 +41,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..arrays import Array
+from ..numbers.arrays import Array
 from .loss_law import Law
 from .noisy_estimate import RAISED_XI, NoisyEstimate, NoisyXi, Precision
 from .noisy_norm import NoisyNorm

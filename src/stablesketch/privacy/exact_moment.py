@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ArgumentError, ArgumentTypeError, NegativeTotal
-from ..numeric import checked_whole
+from ..numbers.checked import checked_whole
 
 # The rounded moment may be this much more than half a unit from the true one. The cost is negligible.
 MARGIN = Fraction(1, 1024)

@@ -22,9 +22,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..arrays import Array
 from ..law import tails
 from ..law.log_magnitude import log_magnitude
+from ..numbers.arrays import Array
 
 VALUE_ERROR = 4e-12
 SLOPE_ERROR = 1e-10

@@ -36,8 +36,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..arrays import Array
 from ..errors import BlobError
+from ..numbers.arrays import Array
 
 _UNIT = 2.0**-53
 # Points per standard deviation: at least this many, and less than twice as many. Splitting on such a lattice adds at

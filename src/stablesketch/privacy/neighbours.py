@@ -60,8 +60,8 @@ from decimal import Context, Decimal, localcontext
 
 from ..errors import ArgumentError, ArgumentTypeError
 from ..law import StableLaw
-from ..numeric import is_real
-from ..search import last_whole
+from ..numbers.checked import is_real
+from ..numbers.search import last_whole
 from .privacy import Privacy
 
 # Digits beyond those that the largest integer cancels; the rest is exact far beyond the precision of a float.

@@ -62,10 +62,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Array
 from ..errors import ArgumentError
+from ..numbers.arrays import Array
 from ..sketch.estimators.entropy_mean import entropy_mean, entropy_mean_deviation
-from ..wording import arg
+from ..text.wording import arg
 from . import discrete_laplace
 from .bucket_entropy import TERM_ERROR, bucket_mass, bucket_norm
 from .charge import Charge

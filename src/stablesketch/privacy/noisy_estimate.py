@@ -30,9 +30,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..arrays import Array
 from ..errors import ArgumentError
-from ..search import least_above
+from ..numbers.arrays import Array
+from ..numbers.search import least_above
 from ..sketch.estimators.power_lattice import log_below, truncated_power
 from ..sketch.estimators.power_sum import one_sided_variance, power_sum
 

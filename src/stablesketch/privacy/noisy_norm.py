@@ -21,7 +21,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..arrays import Array
+from ..numbers.arrays import Array
 from ..sketch.estimators.norm import norm_law
 from .noisy_estimate import EXACT, NoisyXi, Precision, check_asked, enough_noise
 

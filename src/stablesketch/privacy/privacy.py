@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, cast, get_args
 
 from ..errors import ArgumentError, ArgumentTypeError
-from ..numeric import checked_real, is_whole
-from ..wording import arg, subject
+from ..numbers.checked import checked_real, is_whole
+from ..text.wording import arg, subject
 
 Relation = Literal["replace", "add_remove"]
 Unit = Literal["pair", "key", "individual"]

@@ -25,7 +25,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..arrays import Array
+from ..numbers.arrays import Array
 from .compose import tilt_for_epsilon, tilted_sum
 from .lattice import LatticeLaw, upper_law
 from .loss import loss_cells

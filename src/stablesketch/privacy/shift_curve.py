@@ -59,10 +59,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..arrays import Array
 from ..errors import ArgumentError, ArgumentTypeError
 from ..law.skewed import SkewedLaw
-from ..numeric import checked_real, checked_whole, is_real
+from ..numbers.arrays import Array
+from ..numbers.checked import checked_real, checked_whole, is_real
 from .loss_law import ATOM, Law, either, power, split
 
 VALUE_ERROR = 2e-12

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ..search import least_above
+from ..numbers.search import least_above
 from .charge import MOST_EPSILON, MOST_PARTS, Charge
 
 

@@ -31,8 +31,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..arrays import Array
 from ..law.one_sided import one_sided_law
+from ..numbers.arrays import Array
 from ..sketch.estimators.power_lattice import log_below, to_the
 from ..sketch.estimators.power_sum import PowerSum, power_sum
 from .noisy_estimate import RAISED, RAISED_XI, tail_of_largest

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from ..errors import ArgumentError, ArgumentTypeError, DataError
-from ..wording import arg
+from ..text.wording import arg
 from .header import Doubt, missing_column
 from .value_text import digits, wrong_texts, zero
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 from ..errors import DataError, in_one_line
-from ..wording import arg
+from ..text.wording import arg
 from .lines import too_long
 
 _ABOUT_VALUES = ("Conversion Error", "Invalid Input Error", "Out of Range Error", "Invalid Error")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ArgumentError, DataError
-from ..wording import arg
+from ..text.wording import arg
 from .columns import FRAME_CAST, Cast, Columns, OnBad, quoted
 from .duckdb import DuckDB, text_literal
 from .found import ARROW_STREAM, Format, found_in_file, same_format

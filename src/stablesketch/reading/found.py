@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
 from ..errors import ArgumentError, DataError
-from ..wording import arg, either, in_python
+from ..text.wording import arg, either, in_python
 from .columns import Columns
 from .header import cells_of
 from .lines import LONGEST_LINE

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Literal
 
 from ..errors import DataError, did_you_mean
-from ..wording import arg
+from ..text.wording import arg
 from .lines import LONGEST_LINE, too_long
 from .packed import compression_of, opened_text, unreadable
 

@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 
 from ..errors import DataError
-from ..wording import arg
+from ..text.wording import arg
 from .duckdb import DuckDB
 from .lines import LONGEST_LINE
 from .packed import Rest, opened_text, stored

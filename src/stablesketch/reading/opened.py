@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ..errors import ArgumentError, ArgumentTypeError, DataError, did_you_mean
-from ..wording import arg
+from ..text.wording import arg
 from .columns import FRAME_CAST, Columns, OnBad
 from .duckdb import DuckDB
 from .files import checked_delimiter, open_as, open_files, resolved

@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any
 
 from ..errors import DataError
-from ..wording import arg
+from ..text.wording import arg
 from .columns import FRAME_CAST, Cast, Columns, OnBad, checked_types
 from .duckdb import DuckDB, prefetched
 from .header import Doubt, column_names, first_row

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError, DataError
-from ..wording import arg
+from ..text.wording import arg
 from .columns import Columns, checked_columns, is_whole, no_value, quoted
 from .duckdb import DuckDB, text_literal
 from .libraries import need

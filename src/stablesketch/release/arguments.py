@@ -23,7 +23,7 @@ from ..reading.columns import Columns, OnBad, checked_columns
 from ..reading.opened import Input
 from ..reading.wide import long_columns
 from ..statistic import Statistic, usual
-from ..wording import arg, in_python
+from ..text.wording import arg, in_python
 from .question import Question
 
 Function = TypeVar("Function", bound=Callable[..., Any])

@@ -20,8 +20,8 @@ from ..plan.planner import planned_for_data, planned_long
 from ..plan.ways_out import instead_of
 from ..privacy import Privacy
 from ..privacy.charge import Charge
-from ..published import Terms
-from ..wording import arg
+from ..statistic.published import Terms
+from ..text.wording import arg
 from .question import Question
 from .shares import Share
 

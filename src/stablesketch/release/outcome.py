@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, overload
 
 from ..bounding.groups import Name, are_numbers
 from ..bounding.persons import used_of_each
-from ..durable import write_named
 from ..errors import ArgumentError, Shown
+from ..files.durable import write_named
 from ..plan import Plan
 from ..plan.exact_instead import exact_instead
-from ..published import Point, Release
-from ..spoken import at_most
 from ..statistic import Subject
-from ..visible import visible
-from ..wording import in_python
+from ..statistic.published import Point, Release
+from ..text.spoken import at_most
+from ..text.visible import visible
+from ..text.wording import in_python
 from .question import Question
 from .shares import Share
 from .tabular import Column, Tabular, names_of_groups, parts_of

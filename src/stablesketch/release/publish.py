@@ -16,9 +16,9 @@ from ..collector.releasing import released
 from ..errors import ArgumentError
 from ..ledger.arguments import checked_label
 from ..ledger.record import Ask, Entry
-from ..paying import Paid, current_payment
-from ..published import Release, Terms
-from ..wording import arg
+from ..secret.paying import Paid, current_payment
+from ..statistic.published import Release, Terms
+from ..text.wording import arg
 from .decide import Decision
 from .outcome import GroupRelease, to_json
 from .source import Progress

@@ -18,7 +18,7 @@ from ..privacy import Privacy
 from ..reading.columns import Columns, OnBad
 from ..reading.opened import Input
 from ..statistic import Statistic, Subject
-from ..wording import arg
+from ..text.wording import arg
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from ..bounding.max_value import chosen_max_value
 from ..collector import Collector
 from ..errors import DataError
-from ..paying import current_payment, until_shown
-from ..published import Release
-from ..wording import arg
+from ..secret.paying import current_payment, until_shown
+from ..statistic.published import Release
+from ..text.wording import arg
 from .decide import Decision, before_counting, decide, price_of_finding, whole_ask
 from .outcome import GroupRelease, Outcome
 from .publish import Till, names_shown, publish

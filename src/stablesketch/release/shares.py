@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from ..spoken import at_most
+from ..text.spoken import at_most
 
 
 @dataclass(frozen=True)

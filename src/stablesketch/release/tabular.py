@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..reading.libraries import need
-from ..visible import places, visible
+from ..text.visible import places, visible
 
 Cell = str | float | int
 

@@ -6,7 +6,7 @@ from ..bounding.budget import total
 from ..plan import Plan
 from ..plan.mechanism import needs_promise
 from ..release.shares import Share
-from ..spoken import at_most
+from ..text.spoken import at_most
 
 
 def terms_in_words(plan: Plan, shares: tuple[Share, ...], *, person: bool) -> list[tuple[str, str]]:

@@ -15,10 +15,10 @@ from typing import Any
 
 from ..errors import ArgumentError
 from ..plan.mechanism import mechanism_of
-from ..published import Release
 from ..release.outcome import GroupRelease, Outcome
 from ..release.shares import in_words
-from ..spoken import at_most
+from ..statistic.published import Release
+from ..text.spoken import at_most
 from . import sentences
 from .definitions import change, terms_in_words
 from .report import Context, as_asked

@@ -19,11 +19,11 @@ from ..pictures.save import inline_svg
 from ..plan import Plan
 from ..plan.mechanism import mechanism_of
 from ..privacy import Relation
-from ..published import Release
 from ..release.outcome import GroupRelease, Outcome, to_json
 from ..release.question import Question
-from ..spoken import at_most, but_rivals, short
 from ..statistic import Subject
+from ..statistic.published import Release
+from ..text.spoken import at_most, but_rivals, short
 from . import sentences, tables
 from .commands import commands
 from .definitions import terms_in_words

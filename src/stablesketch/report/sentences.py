@@ -8,9 +8,9 @@ from ..bounding.persons import groups_of_each
 from ..plan import Plan
 from ..plan.mechanism import mechanism_of, needs_promise
 from ..privacy.advice import EXCEEDED, WEAK_EPSILON, suspicion
-from ..published import Release
 from ..release.shares import Share, in_words
-from ..spoken import at_most, one_in
+from ..statistic.published import Release
+from ..text.spoken import at_most, one_in
 from .definitions import most_allowed
 
 

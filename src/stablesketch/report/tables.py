@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ..page import escaped
-from ..published import Release
 from ..release.outcome import GroupRelease, largest_first
-from ..spoken import about, short
 from ..statistic import Profile
+from ..statistic.published import Release
+from ..text.spoken import about, short
 
 _MOST_ORDERS = 5  # in columns beside each other
 

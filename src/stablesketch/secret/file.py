@@ -26,10 +26,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
 
-from ..durable import fill_new, locked, sync_folder
 from ..errors import SecretFileError, SecretSpent
-from ..file_identity import leftovers, second_name
-from ..wording import either
+from ..files.durable import fill_new, locked, sync_folder
+from ..files.identity import leftovers, second_name
+from ..text.wording import either
 from .bits import SECRET_BYTES, Bits
 
 try:

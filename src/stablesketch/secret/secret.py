@@ -31,11 +31,11 @@ from ..errors import (
     SecretNotPicklable,
     SecretSpent,
 )
-from ..file_identity import Identity, identity_of
-from ..paying import Paid
+from ..files.identity import Identity, identity_of
 from . import file as secret_file
 from .bits import SECRET_BYTES, SPENT, Bits
 from .file import SecretFile, Spending
+from .paying import Paid
 
 _WAIT = 60.0  # seconds to wait until another thread has finished saving
 

@@ -33,8 +33,8 @@ import contextlib
 from collections.abc import Callable, Iterator, Sequence
 
 from ..errors import ArgumentError, SecretFileError, SecretSpent
-from ..paying import Paid
 from .file import Spending
+from .paying import Paid
 from .secret import Secret
 
 

@@ -20,14 +20,14 @@ from numpy.typing import NDArray
 
 from .._native import registers_add
 from ..errors import ArgumentError, ArgumentTypeError, BlobError, MergeError, SecretMismatch, SecretMissing
-from ..framing import FRAME_BYTES, Kind, framed, opened
+from ..format.framing import FRAME_BYTES, Kind, framed, opened
 from ..secret import Secret
-from ..turns import holding
 from . import register_law
 from .columns import Fingerprinter, KeyColumn
 from .register_law import LARGEST, WINDOW
 from .shape import whole
 from .tier import TIER
+from .turns import holding
 from .workers import CHUNK, checked_threads, share
 
 FEWEST, MOST = 64, 1 << 22

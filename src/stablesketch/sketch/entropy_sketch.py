@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._native import Entries
-from ..arrays import Array
 from ..errors import ArgumentError, DataError
+from ..numbers.arrays import Array
 from ..secret import Secret
 from .diversity_estimate import check_order
 from .entry_law import ENTROPY, EntryLaw

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple, get_args
 from ..errors import ArgumentError
 from ..law.one_sided import GREATEST_P, OneSidedLaw
 from ..law.stable import LEAST_P, checked_p
-from ..numeric import is_real
+from ..numbers.checked import is_real
 
 SketchLaw = Literal["symmetric", "one-sided"]
 LawKind = Literal["symmetric", "one-sided", "entropy"]

@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from .._native import Entries
-from ..arrays import Array
-from ..elementary import log
+from ..numbers.arrays import Array
+from ..numbers.elementary import log
 from .entry_law import SketchLaw, checked_law
 
 

@@ -7,9 +7,9 @@ import math
 import numpy as np
 
 from .._native import Entries
-from ..arrays import Array
-from ..elementary import exp
 from ..errors import NegativeTotal
+from ..numbers.arrays import Array
+from ..numbers.elementary import exp
 from .entry_law import EntryLaw
 from .entry_values import integer_entries, log_magnitudes, logs_of
 from .estimators import (

@@ -43,7 +43,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Array
+from ..numbers.arrays import Array
 from .estimators import checked_confidence
 
 WINDOW = 24

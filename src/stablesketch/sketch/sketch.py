@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._native import Entries
-from ..arrays import Array
 from ..errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -18,9 +17,9 @@ from ..errors import (
     SecretMismatch,
     SecretMissing,
 )
-from ..framing import PackedIntegers, counts_are_possible
+from ..format.framing import PackedIntegers, counts_are_possible
+from ..numbers.arrays import Array
 from ..secret import Secret
-from ..turns import holding
 from . import wire
 from .columns import MAX_WEIGHT
 from .diversity_estimate import check_order, entropy_of_moment, hill_of_entropy
@@ -29,6 +28,7 @@ from .estimators import Estimate
 from .moment_estimate import BEST, bucket_moments, moment_estimate
 from .projection import Projection
 from .shape import checked_buckets, checked_size
+from .turns import holding
 from .workers import checked_threads
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..errors import BlobError
-from ..framing import Kind, PackedIntegers, encode_integer, framed, opened
+from ..format.framing import Kind, PackedIntegers, encode_integer, framed, opened
 from .entry_law import ENTROPY
 
 _HEADER = struct.Struct("<dIH8s")  # p, size, resolution, fingerprint of the secret

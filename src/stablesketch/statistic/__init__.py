@@ -1,6 +1,6 @@
 """Statistics of a stream: frozen objects, each with everything that is specific to it."""
 
-from ..arrays import Array
+from ..numbers.arrays import Array
 from .arguments import Argument, Option
 from .concentration import HHI, Simpson
 from .diversity import Hill, Renyi, Tsallis

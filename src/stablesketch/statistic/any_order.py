@@ -15,7 +15,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..arrays import Array
+from ..numbers.arrays import Array
 from .known import Known
 from .statistic import ANY, LEAST_ORDER, Measured, Statistic
 

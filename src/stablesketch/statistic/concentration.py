@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 import numpy as np
 
-from ..arrays import Array
 from ..errors import ArgumentError
-from ..spoken import percent, relative_error, short
+from ..numbers.arrays import Array
+from ..text.spoken import percent, relative_error, short
 from .arguments import Argument, Option
 from .diversity import log_hill, log_hill_factor, measured_for
 from .known import Known
@@ -25,7 +25,7 @@ from .statistic import ANY, Derived, Measured, Statistic
 from .words import CONCENTRATION, VARIETY, Subject, Topic, as_varied, between, varied_as
 
 if TYPE_CHECKING:
-    from ..published import Release
+    from .published import Release
 
 Form = Literal["index", "gini", "inverse"]
 _SQUARES = "the sum over all keys of s^2, where s is the key's share of the total"

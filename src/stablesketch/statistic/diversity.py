@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ..arrays import Array
 from ..errors import ArgumentError
-from ..spoken import about, relative_error, short
-from ..wording import either
+from ..numbers.arrays import Array
+from ..text.spoken import about, relative_error, short
+from ..text.wording import either
 from .any_order import exact_inputs, exact_log_hill, is_released
 from .arguments import Argument, one_order
 from .known import Known
@@ -32,7 +32,7 @@ from .statistic import ANY, LEAST_ORDER, Derived, Measured, Statistic, checked_o
 from .words import VARIETY, Subject, Topic, as_varied, between, entropy, follows_rare_keys, varied_as
 
 if TYPE_CHECKING:
-    from ..published import Release
+    from .published import Release
 
 NEAR_ENTROPY = 0.9
 """An order near 1 for which sketches have a floor."""

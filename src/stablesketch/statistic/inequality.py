@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ..arrays import Array
 from ..errors import ArgumentError
-from ..spoken import percent, short
-from ..wording import arg
+from ..numbers.arrays import Array
+from ..text.spoken import percent, short
+from ..text.wording import arg
 from .arguments import Argument, one_order
 from .known import Known
 from .moment import Moment, Total
@@ -32,7 +32,7 @@ from .words import Subject, Topic, between
 
 if TYPE_CHECKING:
     from ..privacy import Privacy
-    from ..published import Release
+    from .published import Release
 
 
 class _Inequality(Derived):

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ..arrays import Array
-from ..spoken import about
+from ..numbers.arrays import Array
+from ..text.spoken import about
 from .known import Known
 from .statistic import ANY, Measured, Statistic
 from .words import VARIETY, Subject, Topic, between, entropy, too_small
 
 if TYPE_CHECKING:
-    from ..published import Release
+    from .published import Release
 
 
 @dataclass(frozen=True)

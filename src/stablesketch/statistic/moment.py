@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from ..arrays import Array
-from ..spoken import about
-from ..wording import stat
+from ..numbers.arrays import Array
+from ..text.spoken import about
+from ..text.wording import stat
 from .arguments import ORDER, Argument, Option
 from .known import Known
 from .statistic import ANY, LEAST_ORDER, Measured, Statistic, checked_order
@@ -15,7 +15,7 @@ from .words import CONCENTRATION, VARIETY, Subject, Topic, as_varied, between, t
 
 if TYPE_CHECKING:
     from ..privacy import Privacy
-    from ..published import Release
+    from .published import Release
 
 _WAY_OUT = f"Pass one from 0.05 to 2, such as {stat('Moment', 0.5)}; {stat('Distinct')} counts keys"
 

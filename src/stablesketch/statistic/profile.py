@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ..arrays import Array
 from ..errors import ArgumentError, ArgumentTypeError
-from ..spoken import about
+from ..numbers.arrays import Array
+from ..text.spoken import about
 from .arguments import ORDER, Argument, read_orders
 from .diversity import NEAR_ENTROPY, Hill
 from .known import Known
@@ -18,7 +18,7 @@ from .words import VARIETY, Subject, Topic, follows_rare_keys, rows, sure
 
 if TYPE_CHECKING:
     from ..privacy import Privacy
-    from ..published import Release
+    from .published import Release
 
 _MOST = 16
 

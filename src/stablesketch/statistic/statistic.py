@@ -16,17 +16,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from ..arrays import Array
 from ..errors import ArgumentError, ArgumentTypeError
-from ..spoken import about, relative_error, short
-from ..wording import stat
+from ..numbers.arrays import Array
+from ..text.spoken import about, relative_error, short
+from ..text.wording import stat
 from .arguments import Argument, Option, OptionError
 from .known import Known
 from .words import Subject, Topic, between
 
 if TYPE_CHECKING:
     from ..privacy import Privacy
-    from ..published import Release
+    from .published import Release
 
 ANY = Known()  # nothing is known about the stream
 LEAST_ORDER = 0.05  # of a moment: below it, entries exceed the range of numbers
@@ -180,7 +180,7 @@ class Statistic(ABC):
 
     @property
     def named(self) -> str:
-        """The statistic as named in a text (wording.py)."""
+        """The statistic as named in a text (text/wording.py)."""
         return stat(type(self).__name__, *list(self.to_dict().values())[1:])
 
     def to_dict(self) -> dict[str, Any]:

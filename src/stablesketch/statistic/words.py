@@ -10,10 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..spoken import about, short
+from ..text.spoken import about, short
 
 if TYPE_CHECKING:
-    from ..published import Release
+    from .published import Release
 
 
 @dataclass(frozen=True)

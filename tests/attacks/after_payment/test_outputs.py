@@ -17,9 +17,9 @@ from paid_commands import DATA
 
 import stablesketch as ss
 from stablesketch.cli.app import run
-from stablesketch.durable import Reserved
-from stablesketch.paying import until_shown
+from stablesketch.files.durable import Reserved
 from stablesketch.reading.duckdb import DuckDB
+from stablesketch.secret.paying import until_shown
 
 COMMAND = [sys.executable, "-c", "from stablesketch.cli import main; main()"]
 PAID = [*DATA, "--ledger", "budget.db"]
@@ -217,7 +217,7 @@ def test_an_error_after_payment_says_what_was_paid(template: Path, monkeypatch: 
 
 
 def test_an_error_while_the_value_is_computed_costs_nothing(template: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from stablesketch.mechanism.state import SketchState
+    from stablesketch.mechanism.shared.state import SketchState
 
     def fails(*_: object) -> None:
         raise MemoryError

@@ -19,7 +19,7 @@ import numpy as np
 from ...errors import ArgumentError, ArgumentTypeError, DataError
 from ...reading.columns import BadRow, Columns, OnBad, Zeros, bad_rows, no_key, no_value
 from ...sketch.columns import MAX_WEIGHT
-from ...wording import arg
+from ...text.wording import arg
 
 NAME = "the PCollection"
 _USUAL = frozenset([str, int])  # types of nearly all keys, groups and people

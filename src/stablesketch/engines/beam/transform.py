@@ -36,10 +36,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from ...bounding.groups import GroupBudget, Name
 from ...collector import Collector
 from ...errors import HIDDEN, ArgumentError, ArgumentTypeError
-from ...paying import until_shown
 from ...privacy import Privacy
-from ...published import Release as Released
-from ...published import Terms
 from ...reading.libraries import need
 from ...reading.opened import Input
 from ...release.arguments import What, asks, question, warned
@@ -47,7 +44,10 @@ from ...release.decide import decide
 from ...release.outcome import GroupRelease
 from ...release.publish import Till, names_shown, one_number
 from ...release.question import Question
+from ...secret.paying import until_shown
 from ...statistic import Statistic
+from ...statistic.published import Release as Released
+from ...statistic.published import Terms
 from ..secret_from import SecretFrom, TheSecret
 from .collect_fn import secret_of
 from .elements import check_elements

@@ -17,7 +17,7 @@ from ...reading.wide import long_columns
 from ...release.tabular import Column, Tabular, names_of_groups, parts_of
 from ...secret import Secret
 from ...statistic import Statistic, usual
-from ...wording import arg, stat
+from ...text.wording import arg, stat
 
 
 class ExactGroup(NamedTuple):

@@ -15,7 +15,7 @@ from ...plan import Plan
 from ...reading.libraries import need
 from ...reading.numpy_arrow import from_numpy, to_numpy
 from ...sketch.projection import Fingerprints, Totals
-from ...wording import arg
+from ...text.wording import arg
 
 MOST_BYTES = 4 << 30
 """Maximum memory of the sketches of all listed groups together, while pairs are counted."""

@@ -10,14 +10,14 @@ from ...bounding.max_value import digit_counts
 from ...bounding.pilot import chosen_pairs_per_person
 from ...errors import ArgumentError, LedgerMismatch
 from ...ledger.record import PEOPLE, Ask
-from ...paying import until_shown
 from ...privacy.charge import Charge
 from ...reading.columns import OnBad, checked_columns
 from ...reading.duckdb import DuckDB
 from ...reading.opened import Input, opened
 from ...reading.streams import Stream
 from ...release.publish import Till
-from ...wording import arg, either
+from ...secret.paying import until_shown
+from ...text.wording import arg, either
 
 if TYPE_CHECKING:
     from ...ledger import Ledger

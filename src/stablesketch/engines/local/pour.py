@@ -26,7 +26,7 @@ from ...reading.numpy_arrow import to_numpy
 from ...reading.value_text import is_zero_text, wrong_text, zeros_of
 from ...release.source import Progress
 from ...sketch.columns import MAX_WEIGHT
-from ...wording import arg
+from ...text.wording import arg
 from .fold import Fold, FoldedSink, Unfolded
 from .group_collectors import ListedGroups, MetGroups
 

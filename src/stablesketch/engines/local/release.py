@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Unpack
 
-from ...paying import until_shown
 from ...privacy import Privacy
 from ...reading.duckdb import DuckDB
 from ...release.arguments import WhatOfFiles, asks, question, warned
@@ -12,6 +11,7 @@ from ...release.outcome import Outcome
 from ...release.question import Question
 from ...release.run import run_source
 from ...release.source import Progress
+from ...secret.paying import until_shown
 from ...statistic import Statistic
 from .source import LocalSource
 

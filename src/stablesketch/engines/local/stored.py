@@ -24,7 +24,7 @@ from ...reading.libraries import need
 from ...reading.opened import Input
 from ...release.tabular import names_of_groups
 from ...secret import Secret
-from ...wording import arg
+from ...text.wording import arg
 from ..secret_from import child_name
 from ..stored_plan import named_shard
 from .collect import poured

@@ -17,7 +17,7 @@ from ...reading.found import format_by_name
 from ...reading.libraries import need
 from ...release.outcome import Outcome
 from ...release.question import Question
-from ...wording import arg
+from ...text.wording import arg
 from ..secret_from import SecretFrom
 from .frame import DataFrame, TextFrame, quiet, shown_path
 from .release import run_frame

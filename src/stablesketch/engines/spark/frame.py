@@ -14,7 +14,7 @@ from ...reading.columns import BadRow, Cast, Columns, bad_rows, checked_types, i
 from ...reading.libraries import need
 from ...reading.value_text import digits
 from ...release.question import Question
-from ...wording import arg, either
+from ...text.wording import arg, either
 
 DataFrame = Any  # from pyspark.sql, classic or Spark Connect: neither is imported just for its type
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Unpack
 
 from ...errors import HIDDEN, ArgumentError
 from ...privacy import Privacy
-from ...published import Release
 from ...reading.opened import Input
 from ...release.arguments import WhatOfColumns, asks, question, warned
 from ...release.outcome import GroupRelease, Outcome
 from ...release.question import Question
 from ...release.run import run_source
 from ...statistic import Statistic
-from ...wording import arg
+from ...statistic.published import Release
+from ...text.wording import arg
 from ..secret_from import SecretFrom
 from .batches import large_batches
 from .frame import DataFrame, TextFrame

@@ -25,7 +25,7 @@ from ...reading.header import Doubt, FirstRow, column_names, first_row
 from ...reading.libraries import need
 from ...reading.lines import LONGEST_LINE
 from ...reading.opened import Input
-from ...wording import either
+from ...text.wording import either
 from .batches import keep_imports
 from .frame import DataFrame, TextFrame, back_quoted, quiet
 from .line_formats import Cells, Malformed, csv_reader, decoded, json_field, json_reader, line_reader

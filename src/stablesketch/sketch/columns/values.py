@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..._native import ArrowColumn, FormatError, RowError, first_outside, list_integers
 from ...errors import HIDDEN, ArgumentError, ArgumentTypeError, Shown
-from ...wording import arg, subject
+from ...text.wording import arg, subject
 from .refusals import NULL_WAY_OUT, arrow_name, cut_short, is_missing, null_row, outside
 from .sources import ArrowSource, Categories, described, recognise
 

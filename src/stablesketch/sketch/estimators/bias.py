@@ -19,8 +19,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from ...arrays import Array
 from ...law import StableLaw
+from ...numbers.arrays import Array
 from .moments import geometric_mean
 from .order_statistic import median
 from .pitman import log_estimate as pitman

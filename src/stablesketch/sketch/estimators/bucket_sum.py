@@ -15,8 +15,8 @@ from __future__ import annotations
 import math
 from statistics import NormalDist
 
-from ...arrays import Array
 from ...errors import ArgumentError
+from ...numbers.arrays import Array
 from .power_sum import power_sum
 from .registry import checked_confidence
 from .result import Estimate

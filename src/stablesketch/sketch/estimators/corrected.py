@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...arrays import Array
 from ...errors import ArgumentError
 from ...law import StableLaw
+from ...numbers.arrays import Array
 from .bias import RawEstimator, log_mean_ratio
 from .location import maximum
 from .moments import best_power, geometric_mean, log_power_mean

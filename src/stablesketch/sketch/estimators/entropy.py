@@ -23,11 +23,11 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...arrays import Array
 from ...errors import HIDDEN, ArgumentError, ArgumentTypeError
 from ...law.skewed import FISHER_INFORMATION, SkewedLaw
 from ...law.tabulated_skewed import tabulated_skewed_log_density
-from ...numeric import checked_whole
+from ...numbers.arrays import Array
+from ...numbers.checked import checked_whole
 from .location import log_likelihood
 from .pivot import PivotLaw, law_of_pivot
 

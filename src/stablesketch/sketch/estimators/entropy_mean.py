@@ -50,11 +50,11 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...arrays import Array
-from ...elementary import exp_sums, log
 from ...errors import HIDDEN, ArgumentError, ArgumentTypeError
-from ...numeric import is_whole
-from ...search import last_whole
+from ...numbers.arrays import Array
+from ...numbers.checked import is_whole
+from ...numbers.elementary import exp_sums, log
+from ...numbers.search import last_whole
 
 LEAST_SIZE = 5
 """As in plans. Two entries have an estimate with a mean, three one with a variance; its upper tail falls like x^-r."""

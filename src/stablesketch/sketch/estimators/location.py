@@ -12,8 +12,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from ...arrays import Array
 from ...law.tabulated import tabulated_log_density
+from ...numbers.arrays import Array
 
 LogDensity = Callable[[Array], Array]
 

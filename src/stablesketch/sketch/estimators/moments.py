@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ...arrays import Array
+from ...numbers.arrays import Array
 
 
 def log_moment(exponent: float, p: float) -> float:

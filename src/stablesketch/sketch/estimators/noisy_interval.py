@@ -23,8 +23,8 @@ from statistics import NormalDist
 import numpy as np
 
 from ..._native import noisy_below, noisy_solved
-from ...arrays import Array
 from ...errors import ArgumentError
+from ...numbers.arrays import Array
 from .norm import norm_law
 from .power_sum import power_sum, size_for
 from .registry import checked_confidence

@@ -27,10 +27,10 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...arrays import Array
 from ...errors import ArgumentError
 from ...law.above_one import above_one_law
-from ...wording import arg
+from ...numbers.arrays import Array
+from ...text.wording import arg
 from .registry import checked_confidence
 from .result import Estimate
 

@@ -14,8 +14,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...arrays import Array
 from ...errors import ArgumentError
+from ...numbers.arrays import Array
 from .power_sum import power_sum
 from .registry import checked_confidence
 from .result import Estimate

@@ -7,9 +7,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from ...arrays import Array
 from ...law.log_magnitude import log_magnitude
 from ...law.tabulated import tabulated_quantile
+from ...numbers.arrays import Array
 
 
 def median(log_magnitudes: Array, signs: Array, p: float) -> Array:

@@ -20,8 +20,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ...arrays import Array
 from ...law.tabulated import tabulated_log_density
+from ...numbers.arrays import Array
 from .location import density_shape, log_likelihood, log_likelihood_derivatives, maximum
 
 # How far the log posterior has fallen at the ends of its grid: e^{-38} is below rounding.

@@ -20,10 +20,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from ...arrays import Array
 from ...errors import ArgumentError
 from ...law import StableLaw
 from ...law.tabulated import tabulated_log_density
+from ...numbers.arrays import Array
 from . import pitman
 from .bias import RawEstimator
 from .location import LogDensity, log_likelihood

@@ -13,9 +13,9 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arrays import Array
 from ...law.one_sided import one_sided_law
 from ...law.tabulated import cell_polynomials, in_cells
+from ...numbers.arrays import Array
 
 Number = TypeVar("Number", np.float64, np.complex128)
 

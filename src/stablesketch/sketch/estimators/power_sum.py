@@ -26,12 +26,12 @@ from statistics import NormalDist
 
 import numpy as np
 
-from ...arrays import Array
-from ...elementary import exp_sums, log
 from ...errors import ArgumentError
 from ...law.one_sided import one_sided_law
 from ...law.quadrature import gauss_log_exponential
-from ...search import last_whole
+from ...numbers.arrays import Array
+from ...numbers.elementary import exp_sums, log
+from ...numbers.search import last_whole
 from .moments import valley
 from .power_lattice import cyclic_power, log_below, truncated_power
 

@@ -7,9 +7,9 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...arrays import Array
 from ...errors import ArgumentError, ArgumentTypeError, Shown
 from ...law import StableLaw
+from ...numbers.arrays import Array
 from . import corrected, pitman
 from .bias import RawEstimator
 from .moments import geometric_mean

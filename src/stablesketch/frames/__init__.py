@@ -1,0 +1,1 @@
+"""`df.stablesketch`: methods of the frames of pandas and polars, whichever is imported first."""

@@ -1,0 +1,206 @@
+"""Statistics computed from other measurements: their combined cost, and their description.
+
+To first order, the squared errors of independent measurements add up, after each error is multiplied by its factor.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import ClassVar
+
+from ...errors import BlobError
+from ...plan.asked import Asked, MechanismName
+from ...plan.drowned import drowned
+from ...plan.in_words import NOTHING_USEFUL, amount, both_errors, shown_error, stored
+from ...plan.mechanism import Mechanism, Row, charge_of, mechanism_of, needs_promise
+from ...plan.plan import Plan
+from ...privacy.charge import Charge
+from ...statistic import Distinct, Moment, Shannon, Statistic
+from ...text.spoken import percent, relative_error
+from ..bare.entropy import absolute_error
+from ..bare.moment import bare_line, bare_rows
+from ..bare.plan import not_above_one
+from ..exact.number import ExactMechanism
+from .plan import combined, derived_plan, together
+from .state import DerivedState
+
+
+class FromSketches(Mechanism):
+    """Computed from sketches with noise."""
+
+    state = DerivedState
+    name: ClassVar[MechanismName] = "sketch"
+    computes = True
+
+    def serves(self, statistic: Statistic, name: str) -> bool:
+        return statistic.derived and name == self.name
+
+    def plan(self, asked: Asked) -> Plan:
+        return derived_plan(asked)
+
+    def check(self, plan: Plan) -> None:
+        """Checks that everything it needs is measured, protects the same thing, and claims no less."""
+        if not plan.parts:
+            raise BlobError(f"a plan of {plan.statistic} is inconsistent: invalid plan. Make it again with ss.plan.")
+        if tuple(part.statistic for part in plan.parts) != plan.statistic.needs(plan.privacy):
+            raise BlobError(
+                f"a plan of {plan.statistic} has the wrong parts: invalid plan. Make it again with ss.plan."
+            )
+        self.check_size(plan, *[sum(part.size for part in plan.parts)] * 2)
+        if plan.noise or plan.cap:
+            raise self.odd_noise(plan)
+        own = replace(plan.privacy, epsilon=1.0, delta=0.5)
+        if any(replace(part.privacy, epsilon=1.0, delta=0.5) != own for part in plan.parts):
+            raise BlobError(
+                f"a plan of {plan.statistic} has parts that protect something else: invalid plan. Make it again with "
+                "ss.plan."
+            )
+        if len(plan.parts) == 1 and (plan.epsilon, plan.delta) != (plan.parts[0].epsilon, plan.parts[0].delta):
+            raise self.odd_claim(plan)
+
+    def cost(self, plan: Plan) -> Charge:
+        if len(plan.parts) == 1:
+            return charge_of(plan.parts[0])
+        return together(plan.parts, plan.epsilon, plan.delta)
+
+    def methods(self, plan: Plan) -> list[str]:
+        names = " and ".join(str(part.statistic) for part in plan.parts)
+        whose = "their" if plan.statistic.several else "its"
+        return [
+            f"The {plan.statistic} and {whose} limits were computed from the released {names}. That uses no data, so "
+            "it costs no privacy."
+        ]
+
+    def includes_noise(self, plan: Plan) -> bool:
+        return all(mechanism_of(part).includes_noise(part) for part in plan.parts)
+
+    def noise_at(self, plan: Plan, pairs: float, keys: float | None = None) -> float:
+        noise = {part.statistic: mechanism_of(part).noise_at(part, pairs, keys) for part in plan.parts}
+        return plan.statistic.combined(noise, plan.privacy)
+
+    def noise_decides_below(self, plan: Plan) -> float:
+        """Noise on the number of keys is left out and mentioned separately: many pairs may have few keys."""
+        return super().noise_decides_below(replace(plan, parts=tuple(part for part in plan.parts if not _counts(part))))
+
+    def worst_error(self, plan: Plan) -> float:
+        worst = [part.worst_error for part in plan.parts]
+        if worst == [part.error for part in plan.parts]:
+            return plan.error
+        return combined(plan.statistic, plan.parts, worst)
+
+    def error_in_words(self, plan: Plan) -> str:
+        """If the statistic is a number of keys, the noise is shown as a number of keys."""
+        return self._drowned(plan) or super().error_in_words(plan)
+
+    def _drowned(self, plan: Plan) -> str:
+        return "" if _counts_alone(plan) else drowned(plan, self)
+
+    def error_beside_noise(self, plan: Plan) -> str:
+        if _counts_alone(plan):
+            return f"{shown_error(plan.error, plan)}, and {_on_keys(plan)}"
+        return f"{both_errors(plan)}; the noise {self._noise_on_top(plan)}"
+
+    def _noise_on_top(self, plan: Plan) -> str:
+        return _and(self.noise_decides(plan), _on_keys(plan))
+
+    def exact_beside_noise(self, plan: Plan) -> str:
+        return _on_keys(plan) if _counts_alone(plan) and len(plan.parts) == 1 else "the noise alone"
+
+    def rows(self, plan: Plan) -> list[Row]:
+        sketches = sum(part.size > 0 for part in plan.parts)
+        size = f"{plan.size:,} entries in all, " if sketches > 1 else ""
+        rows = [*_rows_of_parts(plan), ("size", f"{size}about {stored(plan.bytes)} stored")]
+        if self.includes_noise(plan) or _counts_alone(plan) or self._drowned(plan):
+            rows += [("error", self.error_in_words(plan))]
+        else:
+            rows += [("error", both_errors(plan)), ("noise", self._noise_on_top(plan))]
+        return [*rows, ("exact", self.exact_in_words(plan))]
+
+
+class FromExact(FromSketches, ExactMechanism):
+    """Computed from exact numbers with noise; the factor of each multiplies its noise."""
+
+    name = "exact"
+
+    def error_beside_noise(self, plan: Plan) -> str:
+        if _counts_alone(plan):
+            return f"{_on_keys(plan)}, whatever the stream"
+        error, each = plan.statistic.default_error, " at each order" if plan.statistic.several else ""
+        less = f"less than {shown_error(error, plan, most='')}{each}"
+        return _and(f"{less} in streams of {self.more_than(plan, error, _worst(plan))}", _on_keys(plan))
+
+    def rows(self, plan: Plan) -> list[Row]:
+        return [*_rows_of_parts(plan), ("memory", self.memory()), ("error", self.error_in_words(plan))]
+
+
+class FromBare(FromSketches):
+    """Computed from bare entries, unless it needs only a number of keys, which has no bare mechanism."""
+
+    name = "bare"
+
+    def plan(self, asked: Asked) -> Plan:
+        not_above_one(asked.statistic.needs(asked.privacy))
+        return super().plan(asked)
+
+    def error_in_words(self, plan: Plan) -> str:
+        if not needs_promise(plan):
+            return super().error_in_words(plan)
+        statistic, error = plan.statistic, plan.error
+        # The error of an entropy sketch is the same for any stream, so it needs no promise about the stream.
+        if any(part.statistic.relative and not part.relative for part in plan.parts):
+            shown = relative_error(error) if statistic.relative else f"{error:.3g}"
+            return f"{shown} if every moment equals its floor: nothing is promised about the stream"
+        if not statistic.relative:
+            return absolute_error(plan)
+        if plan.relative and error > 1.0:
+            return NOTHING_USEFUL
+        if statistic.several:
+            return f"at most {percent(error)}, reached if every moment is the least possible"
+        if all(isinstance(part.statistic, Shannon) for part in plan.parts if not mechanism_of(part).counter):
+            return f"{percent(error)} for any stream"
+        return f"{percent(error)} at {statistic} = {plan.expected:,.6g}"
+
+    def shared_by_neighbours(self, plan: Plan) -> tuple[int, int]:
+        """The pairs shared by neighbours of its first moment, if it has one."""
+        moments = [part for part in plan.parts if isinstance(part.statistic, Moment)]
+        if not moments:
+            return super().shared_by_neighbours(plan)
+        return mechanism_of(moments[0]).shared_by_neighbours(moments[0])
+
+    def in_a_line(self, plan: Plan) -> str:
+        return bare_line(plan) if needs_promise(plan) else super().in_a_line(plan)
+
+    def rows(self, plan: Plan) -> list[Row]:
+        return bare_rows(plan, self.error_in_words(plan)) if needs_promise(plan) else super().rows(plan)
+
+
+def _rows_of_parts(plan: Plan) -> list[Row]:
+    return [(str(part.statistic), mechanism_of(part).row_among_others(part)) for part in plan.parts]
+
+
+def _counts(part: Plan) -> bool:
+    return isinstance(part.statistic, Distinct)
+
+
+def _counts_alone(plan: Plan) -> bool:
+    return all(map(_counts, plan.parts))
+
+
+def _on_keys(plan: Plan) -> str:
+    """The noise on the number of keys. A long stream does not outweigh it, because its keys may be few."""
+    keys = list(filter(_counts, plan.parts))
+    return f"± {amount(mechanism_of(keys[0]).noise_deviation(keys[0]))} on the number of keys" if keys else ""
+
+
+def _worst(plan: Plan) -> str:
+    """Describes the worst case for this number of pairs: the streams with the least F_p."""
+    orders = [part.statistic.p for part in plan.parts if isinstance(part.statistic, Moment)]
+    if plan.privacy.unit == "key" or not orders:
+        return ""  # every key occurs once, or the noise (of entropy) does not depend on the keys
+    if min(orders) > 1.0:
+        return ", even if each has its own key"
+    return ", even if all have one key" if max(orders) <= 1.0 else ", whatever their keys"
+
+
+def _and(said: str, more: str) -> str:
+    return f"{said}; {more}" if more else said

@@ -1,0 +1,96 @@
+"""What exact mechanisms have in common: discrete Laplace noise on a number that is known exactly."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+from ...errors import PlanInfeasible
+from ...plan.asked import Asked
+from ...plan.in_words import amount
+from ...plan.mechanism import Mechanism, Row
+from ...plan.plan import Accuracy, Cost, Numbers, Plan
+from ...plan.ways_out import a_larger_error
+from ...privacy.charge import Charge
+from ...text.wording import arg
+
+
+class ExactMechanism(Mechanism):
+    """A mechanism whose only error is its noise."""
+
+    name = "exact"
+    exact = True
+    fewest, largest = 0, 0
+
+    def memory(self) -> str:
+        """What is held in memory while it runs, in words."""
+        return "every key of the stream, as a keyed fingerprint"
+
+    def held(self, plan: Plan) -> str:
+        return "exact, all keys in memory"
+
+    def error_beside_noise(self, plan: Plan) -> str:
+        return f"± {amount(self.noise_deviation(plan))}{self.on_measured(plan)}, whatever the stream"
+
+    def rows(self, plan: Plan) -> list[Row]:
+        return [
+            ("memory", self.memory()),
+            ("noise", self.noise_in_words(plan)),
+            ("error", self.error_in_words(plan)),
+        ]
+
+    def row_among_others(self, plan: Plan) -> str:
+        return f"noise {self.noise_in_words(plan)}"
+
+
+class ExactNumber(ExactMechanism):
+    """An integer with noise of scale D/ε: pure ε for any number."""
+
+    pure = True
+
+    @abstractmethod
+    def distance(self, plan: Plan) -> int:
+        """D: the number of grid units by which neighbours can differ, in all groups of a table together."""
+
+    def noise_scale(self, plan: Plan) -> float:
+        return self.distance(plan) * plan.step / plan.privacy.epsilon
+
+    def methods(self, plan: Plan) -> list[str]:
+        return [
+            f"All keys were held in memory, as keyed fingerprints with their totals, and {plan.statistic} was computed "
+            "exactly, then rounded to a public grid.",
+            "Noise was drawn exactly, on integers, from the discrete Laplace law of scale "
+            f"{amount(self.noise_scale(plan))}, and added.",
+        ]
+
+    def cost(self, plan: Plan) -> Charge:
+        return Charge("exact", epsilon=plan.privacy.epsilon, distance=self.distance(plan))
+
+
+def noise_plan(asked: Asked, deviation: float, expected: float, *, step: float = 1.0, bytes: int = 0) -> Plan:
+    """`deviation` is that of the noise. The error is relative to `expected`, or absolute if that is 0.
+
+    Raises:
+        PlanInfeasible: the noise alone exceeds the requested error.
+    """
+    error = deviation / expected if expected > 0.0 else deviation
+    aim = None if asked.free_error else asked.error
+    if aim is not None and asked.statistic.relative and not expected:
+        raise PlanInfeasible(
+            f"the noise of the exact mechanism is ± {error:.3g} whatever {asked.statistic} "
+            f"is, so a relative error cannot be planned. Leave out {arg('error')}, or pass "
+            f"{arg('expected')}, the {asked.statistic} you expect."
+        )
+    if aim is not None and error > aim:
+        raise PlanInfeasible(
+            f"the exact mechanism has an error of {error:.3g} at {asked.statistic} = "
+            f"{expected:,.6g}; {aim:g} was asked for. {a_larger_error(error)}, or a larger ε, "
+            f"or {arg('expected')} if the value is known to be larger."
+        )
+    epsilon = asked.privacy.epsilon
+    return Plan(
+        asked,
+        "exact",
+        Cost(epsilon, 0.0, epsilon),
+        Accuracy(error, expected > 0.0, expected, error),
+        Numbers(step=step, bytes=bytes),
+    )

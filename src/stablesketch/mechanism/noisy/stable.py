@@ -1,0 +1,84 @@
+"""F_p of an order below 1 by a sketch: one-sided entries, flat or in buckets, an estimate, and noise on it."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from ...numbers.arrays import Array
+from ...plan.plan import Plan
+from ...sketch import Sketch
+from ...sketch.estimators.noisy_interval import NoisyLaw, noisy_power_law, noisy_sum_law
+from ...sketch.estimators.power_sum import power_sum
+from ...statistic import Moment, Statistic, exact_name
+from ..shared.belief import Belief
+from ..shared.laplace_noise import check_noise
+from ..shared.layout import in_one_bucket
+from .estimate import NoisySketch, NoisyState, believed
+from .measure import measure_of, spread_noise
+
+if TYPE_CHECKING:
+    from ...secret import Secret
+
+_NEARLY = 0.99  # of its cap: a larger norm has probably been cut
+
+
+class StableState(NoisyState):
+    """F_p of an order below 1, from one-sided entries. It is 0 for an empty stream. No error depends on the entries."""
+
+    @staticmethod
+    def _opened(plan: Plan, secret: Secret | None) -> Sketch:
+        return Sketch(plan.statistic.p, plan.size, secret, law="one-sided", buckets=plan.buckets)
+
+    def check(self, confidence: float) -> None:
+        super().check(confidence)
+        if self._plan.buckets > 1:
+            scale, step, _ = spread_noise(self._plan)
+            check_noise(Fraction(scale) / Fraction(step), Fraction(step))
+
+    def measure(self, confidence: float) -> Belief:
+        """F_p with noise, and limits that invert the law of F ξ + noise."""
+        plan = self._plan
+        estimates = self._sketch.bucket_estimates()
+        released = self._published(math.fsum(estimates))
+        law = noisy_power_law(plan.statistic.p, plan.size) if plan.buckets == 1 else self._sum_law(estimates, released)
+        found = believed(released, plan.noise, law, confidence)
+        return found.within(*plan.range(self.pairs))
+
+    def _sum_law(self, estimates: Array, released: float) -> NoisyLaw:
+        """The law of the sum divided by its mean, given how evenly it is spread over the buckets: ‖F_hat‖_2, with
+        noise.
+
+        Let R = Σ F_b²/F², and v the relative variance of one F_hat_b. The relative variance of the sum is v R, and
+        ‖F_hat‖_2²/T² is about (1 + v) R/(1 + v R). To allow for the noise of the norm, half its scale is added to the
+        norm, and its variance to the square: limits that are too narrow lose more coverage than limits too wide by as
+        much gain. So limits are too wide in short streams; in a long one the addition is negligible. R is 1/B to 1.
+        """
+        plan = self._plan
+        scale, step, cap = spread_noise(plan)
+        norm = math.sqrt(math.fsum(estimates**2))  # estimates are at most 2^140
+        shown = self._noisy(min(norm, cap), scale, step, f"spread of {exact_name(plan.statistic)}")
+        least = max(released, plan.noise)
+        seen, spread = max(shown + 0.5 * scale, 0.0) / least, scale / least
+        square = seen * seen + 2.0 * spread * spread  # divided first: the square of the noise may exceed any float
+        variance = power_sum(plan.statistic.p, plan.entries_per_key).relative_variance
+        square = min(square, 1.0) if shown < _NEARLY * cap else 1.0  # nothing is known about a norm that was cut
+        share = max(square / (1.0 + variance * (1.0 - square)), 1.0 / plan.buckets)
+        return noisy_sum_law(plan.statistic.p, variance * share)
+
+
+class Stable(NoisySketch):
+    """The only mechanism of moments whose entries can be in buckets."""
+
+    state = StableState
+    name = "sketch"
+    estimate = "power"
+    law = "positive"
+    in_buckets = True
+
+    def serves(self, statistic: Statistic, name: str) -> bool:
+        return isinstance(statistic, Moment) and statistic.p < 1.0 and name == "sketch"
+
+    def worst_error(self, plan: Plan) -> float:
+        return in_one_bucket(plan, measure_of(plan.statistic.p).relative_error(plan.entries_per_key))

@@ -1,0 +1,1 @@
+"""Numbers: what counts as one, arrays of them, logarithms with proved errors, and bisection."""
