@@ -14,6 +14,7 @@ import pytest
 import stablesketch as ss
 from stablesketch.ledger import composition
 from stablesketch.ledger.books import Books
+from stablesketch.ledger.checksums import Checksums
 from stablesketch.ledger.record import Ask, Entry
 from stablesketch.ledger.rows import Budget, Head
 
@@ -77,7 +78,9 @@ def with_all_checksums(path: Path) -> None:
     """What somebody does who has read this project: the checksum of the cache is made right again."""
     with edited(path) as connection:
         for row in Budget.read_all(connection, path):
-            row.cache = composition.Composition(connection, row.id, "replace", None).checksum()
+            checksums = Checksums(connection, row.id, row.cache)
+            checksums.update(leaf for (leaf,) in connection.execute("SELECT DISTINCT leaf FROM frontier"))
+            row.cache = checksums.root
             row.write(connection)
 
 

@@ -83,7 +83,9 @@ def test_a_damaged_cache_is_rebuilt(ledger: ss.Ledger, path: Path, plan: ss.Plan
         "DELETE FROM frontier WHERE level = 0",
         "UPDATE frontier SET level = level + 8",
         "UPDATE frontier SET key = x'00'",
-        "INSERT INTO frontier VALUES (1, '', '', 7, x'00')",
+        "INSERT INTO frontier SELECT budget, leaf, '', '', 7, x'00' FROM frontier LIMIT 1",
+        "UPDATE checksums SET checksum = x'00'",
+        "DELETE FROM checksums WHERE node > 256",
     )
     from stablesketch.ledger import composition
 

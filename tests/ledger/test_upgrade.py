@@ -1,7 +1,8 @@
 """Ledgers of older versions: upgraded when they are opened, with all they had, or refused if they are damaged.
 
 tests/data/ledger/version-1.db.gz was written by 0.1.0: five releases, three of them under the budget "team".
-version-4.db.gz is from before budgets renewed: four releases, three of them under "team".
+version-4.db.gz is from before budgets renewed: four releases, three of them under "team". version-5.db.gz is from
+before its cache had a tree of checksums: four releases of November 2026, three of them in two parts of "hours".
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ def test_the_fourth_version_goes_on_where_it_was(fourth: Path, exact: ss.Plan) -
     assert ledger.head == "4:c574c1c29a3e3abc97d2f34cd023e0058af63677c91ac962b8780f5d86054d90"  # as it wrote it
     assert (ledger.per, ledger.period, ledger.renews) == (None, None, None)
     assert [record.label for record in ledger.records()] == ["first", "team 0", "team 1", "team 2"]
-    assert (ledger.spent(), ledger.budget("team").spent()) == (0.5000000000000002, 0.30000000000000004)
+    assert (ledger.spent(), ledger.budget("team").spent()) == (0.5000000000000001, 0.30000000000000004)  # composed now
     head = ledger.head
     ledger.verify()
     ledger.enter([Entry(Ask.of_plan(exact), bytes(8))])
@@ -102,3 +103,37 @@ def test_a_damaged_budget_of_the_fourth_version_is_refused(fourth: Path) -> None
     connection.close()
     with pytest.raises(ss.LedgerCorrupt, match="was changed after it was written"):
         ss.Ledger(fourth)
+
+
+# --- version 5: one checksum for the whole cache of a budget ---
+
+
+@pytest.fixture
+def fifth(path: Path) -> Path:
+    path.write_bytes(gzip.decompress(OLD.with_name("version-5.db.gz").read_bytes()))
+    composition.forget()
+    return path
+
+
+def test_the_fifth_version_goes_on_where_it_was(fifth: Path) -> None:
+    ledger = ss.Ledger(fifth)
+    assert ledger.head == "4:345666ccc3c5d8ea1750e57351785da26e2d97b021f8374d7fd727180cdcda25"  # as it wrote it
+    assert [(record.part, record.period) for record in ledger.records()] == [
+        (None, "2026-11"), ("0", "2026-11"), ("1", "2026-11"), ("0", "2026-11"),
+    ]  # fmt: skip
+    assert ledger.spent_in_all(1e-6) == pytest.approx(0.3, rel=1e-6)  # everybody's, and twice the part "0"
+    head = ledger.head
+    ledger.verify()
+    ledger.charge(epsilon=0.1, statistic="a count", relation="add_remove of pairs", part=("hours", "1"))
+    assert ledger.spent_in_all(1e-6) == pytest.approx(0.3, rel=1e-6)
+    ss.Ledger(fifth).verify(since=head)
+
+
+def test_an_edited_cache_of_the_fifth_version_is_not_taken_over(fifth: Path) -> None:
+    with sqlite3.connect(fifth) as connection:
+        connection.execute("DELETE FROM frontier WHERE part = '0'")
+    connection.close()
+    ledger = ss.Ledger(fifth)
+    assert ledger.spent_in_all(1e-6) == pytest.approx(0.3, rel=1e-6)
+    ledger.charge(epsilon=0.1, statistic="a count", relation="add_remove of pairs", part=("hours", "0"))
+    assert ledger.spent_in_all(1e-6) == pytest.approx(0.4, rel=1e-6)

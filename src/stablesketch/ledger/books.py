@@ -14,7 +14,8 @@ from ..errors import BudgetExceeded, ClockWentBackwards, LedgerCorrupt, SecretSp
 from .accounting import ComposedCost
 from .budgets import Budgets
 from .chain import Chain, record_of
-from .composition import Composition, Lane, Stale, forget
+from .checksums import Stale
+from .composition import Composition, Lane, forget
 from .preview import Limit
 from .record import PEOPLE, Ask, Entry, Record
 from .rows import Budget, Head, ReleaseRow
@@ -22,6 +23,7 @@ from .spent_secrets import Damaged, SpentSecrets
 from .unit import fix_unit
 
 _LENIENCE = timedelta(seconds=10)  # how far the clock may go back without an error
+_RECORDED = "SELECT number, time FROM releases WHERE fingerprint = ?"
 _ROUNDING = 1e-6  # how much two ways of composing the same releases may differ
 
 
@@ -33,7 +35,6 @@ class Books:
         self._path = path
         self.head = Head.read(connection, path)
         self.budgets = Budgets(connection, path, self.head)
-        self._sound: set[int] = set()  # budgets whose cache passed its checksum
         self._secrets = SpentSecrets(connection)
         self.chain = Chain(connection, path, self.head, self.budgets)
         self.chain.check_end()
@@ -68,12 +69,7 @@ class Books:
         return self._composition(self.budgets.lasting(name), self.head.relation or "replace").total()
 
     def _composition(self, budget: Budget, relation: str) -> Composition:
-        composition = Composition(self._connection, budget.id, relation, budget.theta)
-        if budget.id not in self._sound:
-            if composition.releases() != budget.releases or composition.checksum() != budget.cache:
-                raise Stale
-            self._sound.add(budget.id)
-        return composition
+        return Composition(self._connection, budget, relation)
 
     def _added(self, budget: Budget, entries: Sequence[Entry], relation: str) -> Composition:
         composition = self._composition(budget, relation)
@@ -87,7 +83,7 @@ class Books:
         """Computes the cost of each kind of release, which can take a tenth of a second. Writes nothing."""
         for budget in self.budgets.limiting(name):
             for ask in {entry.ask for entry in entries}:
-                Composition(self._connection, budget.id, ask.relation, budget.theta).prepare(ask.charge)
+                self._composition(budget, ask.relation).prepare(ask.charge)
 
     def enter(self, entries: Sequence[Entry], name: str) -> list[Record]:
         """Records all of the entries, or raises and records none: the caller then rolls back the transaction."""
@@ -120,7 +116,7 @@ class Books:
         for budget, composition in changed:
             composition.save()
             budget.releases += len(entries)
-            budget.cache = composition.checksum()
+            budget.cache = composition.checksum
             budget.write(self._connection)
         return records
 
@@ -183,9 +179,7 @@ class Books:
         if fingerprint is None:
             return
         if fingerprint in self._secrets:
-            row = self._connection.execute(
-                "SELECT number, time FROM releases WHERE fingerprint = ?", (fingerprint,)
-            ).fetchone()
+            row = self._connection.execute(_RECORDED, (fingerprint,)).fetchone()
             number, time = row or ("unknown", "an unknown time")
             raise SecretSpent(
                 f"the secret {fingerprint.hex()} was already used for its one release at {time}, "
@@ -201,6 +195,11 @@ class Books:
             if not name or record.budget == name:
                 yield record
 
+    def number_of(self, fingerprint: bytes) -> int | None:
+        """The number of the release of a secret."""
+        row = self._connection.execute(_RECORDED, (fingerprint,)).fetchone()
+        return None if row is None else row[0]
+
     def last(self, name: str = "") -> tuple[Ask, Lane] | None:
         """What the last release asked for, and its part."""
         found = None
@@ -214,12 +213,11 @@ class Books:
     def rebuild(self) -> None:
         """Composes everything again from the records, after checking them against the chain."""
         self._connection.execute("DELETE FROM costs")
-        self._sound.clear()
         compositions: dict[tuple[str, str], Composition] = {}
         counts: dict[tuple[str, str], int] = {}
         for budget in self.budgets:
-            key, relation = (budget.name, budget.period), self.head.relation or "replace"
-            compositions[key] = Composition(self._connection, budget.id, relation, budget.theta)
+            key = budget.name, budget.period
+            compositions[key] = self._composition(budget, self.head.relation or "replace")
             compositions[key].clear()
             counts[key] = -budget.releases
         fingerprints: set[bytes] = set()
@@ -244,7 +242,7 @@ class Books:
         for budget in self.budgets:
             composition = compositions[budget.name, budget.period]
             composition.save()
-            budget.cache = composition.checksum()
+            budget.cache = composition.checksum
             budget.write(self._connection)
 
     def _every_limit(self) -> list[tuple[Budget, Limit]]:

@@ -16,7 +16,7 @@ from functools import cached_property
 from pathlib import Path
 
 from ..errors import LedgerCorrupt
-from .composition import Composition
+from .checksums import EMPTY
 from .period import next_start, period_of
 from .rows import Budget, Head
 
@@ -30,7 +30,7 @@ def now() -> datetime:
 
 def add_budget(connection: sqlite3.Connection, head: Head, budget: Budget) -> None:
     """A new budget without releases, and its link in the chain."""
-    budget.cache = Composition(connection, budget.id, "", budget.theta).checksum()
+    budget.cache = EMPTY
     budget.write(connection)
     head.chain = budget.linked(head.chain)
     head.write(connection)
@@ -115,8 +115,7 @@ class Budgets:
             return budget
         found = self._rows.get((budget.name, self.period))
         if found is None:
-            cache = Composition(self._connection, _NOT_YET, "", budget.theta).checksum()
-            return replace(budget, id=_NOT_YET, period=self.period, releases=0, cache=cache)
+            return replace(budget, id=_NOT_YET, period=self.period, releases=0, cache=EMPTY)
         if (found.epsilon, found.delta, found.theta) != (budget.epsilon, budget.delta, budget.theta):
             raise LedgerCorrupt(
                 f"the ledger {self._path} has a different budget for {self.period} than for all periods. "

@@ -15,9 +15,9 @@ in: parts only ever grow, so covering an old state as well never lowers the cost
 key; a thousand parts with the same plans are one state.
 
 Whatever is missing or fails its checksum raises `Stale`, and the ledger rebuilds the cache from the records. Each cost
-has a checksum. The tables that refer to costs (`frontier`, `partitions` and `covered`) have one for each budget
-(`checksum`), stored in the row of the budget. Changing the cache therefore only causes a rebuild, and gives no budget
-back.
+has a checksum. The tables that refer to costs (`frontier`, `partitions` and `covered`) have a tree of checksums for
+each budget (checksums.py), whose root is in the row of the budget. Everything that is read is checked against it, and
+so is that a row is missing. Changing the cache therefore only causes a rebuild, and gives no budget back.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ from typing import NamedTuple
 from ..errors import BlobError
 from ..privacy.charge import Charge
 from .accounting import ComposedCost
+from .checksums import ACCOUNTING, Checksums, Stale, leaf_of
+from .rows import Budget
 
-_ACCOUNTING = b"stablesketch/ledger/accounting/1/"  # change the number if costs are computed differently
 _REMEMBERED = 512
 
 # Costs by key, in this process: the same key means the same cost, in any ledger.
@@ -41,10 +42,6 @@ _memory: dict[bytes, ComposedCost] = {}
 def forget() -> None:
     """Forgets all costs, so that they are read or computed again."""
     _memory.clear()
-
-
-class Stale(Exception):
-    """The cache does not match the records; never shown to users."""
 
 
 class Lane(NamedTuple):
@@ -59,11 +56,12 @@ class Lane(NamedTuple):
 class Composition:
     """The costs of one budget, read from and written to its tables within one transaction."""
 
-    def __init__(self, connection: sqlite3.Connection, budget: int, relation: str, theta: float | None) -> None:
+    def __init__(self, connection: sqlite3.Connection, budget: Budget, relation: str) -> None:
         self._connection = connection
-        self._budget = budget
+        self._budget = budget.id
         self._relation = relation
-        self._theta = theta
+        self._theta = budget.theta
+        self._checksums = Checksums(connection, budget.id, budget.cache)
         self._lanes: dict[Lane, dict[int, bytes]] = {}
         self._changed: set[Lane] = set()
         self._recipes: dict[bytes, tuple[bytes, bytes] | Charge] = {}
@@ -73,27 +71,13 @@ class Composition:
         """Forgets everything, in the tables too."""
         for table in ("frontier", "partitions", "covered"):
             self._connection.execute(f"DELETE FROM {table} WHERE budget = ?", (self._budget,))
+        self._checksums.clear()
         self._lanes, self._changed, self._found = {}, set(), {}
 
+    @property
     def checksum(self) -> bytes:
         """The checksum of all rows of this budget, except the costs themselves, which have their own."""
-        state = sha256(_ACCOUNTING + b"cache")
-        for query in (
-            "SELECT partition, part, level, key FROM frontier WHERE budget = ? ORDER BY partition, part, level",
-            "SELECT partition, checksum FROM partitions WHERE budget = ? ORDER BY partition",
-            "SELECT partition, key FROM covered WHERE budget = ? ORDER BY partition, key",
-        ):
-            for row in self._connection.execute(query, (self._budget,)):
-                state.update(repr(row).encode())
-            state.update(b"/")
-        return state.digest()
-
-    def releases(self) -> int:
-        """The number of releases that the cache covers."""
-        row = self._connection.execute(
-            "SELECT sum(1 << level) FROM frontier WHERE budget = ?", (self._budget,)
-        ).fetchone()
-        return row[0] if type(row[0]) is int else 0 if row[0] is None else -1
+        return self._checksums.root
 
     def add(self, charge: Charge, lane: Lane) -> None:
         """Adds a release to this lane. Nothing is computed or written yet."""
@@ -140,6 +124,7 @@ class Composition:
 
     def save(self) -> None:
         """Writes what changed, and drops costs that nothing refers to any more."""
+        leaves: set[int] = set()
         for partition in sorted({lane.partition for lane in self._changed if lane.partition}):
             cost, new = self._worst(partition)
             content = cost.to_bytes()
@@ -147,22 +132,24 @@ class Composition:
                 "INSERT OR REPLACE INTO partitions VALUES (?, ?, ?, ?)",
                 (self._budget, partition, content, _checksum(partition.encode(), content)),
             )
-            self._connection.executemany(
-                "INSERT OR IGNORE INTO covered VALUES (?, ?, ?)", [(self._budget, partition, key) for key in new]
-            )
+            for key in new:
+                row = self._budget, leaf_of(partition, key), partition, key
+                self._connection.execute("INSERT INTO covered VALUES (?, ?, ?, ?)", row)
+                leaves.add(row[1])
         for lane in sorted(self._changed):
-            where = (self._budget, *lane)
+            where = self._budget, leaf_of(*lane), *lane
+            leaves.add(where[1])
             old = self._stored_frontier(lane)
             frontier = self._lanes[lane]
             for level in old.keys() - frontier.keys():
                 self._connection.execute(
-                    "DELETE FROM frontier WHERE budget = ? AND partition = ? AND part = ? AND level = ?",
+                    "DELETE FROM frontier WHERE budget = ? AND leaf = ? AND partition = ? AND part = ? AND level = ?",
                     (*where, level),
                 )
             for level, key in frontier.items():
                 if old.get(level) != key:
                     self._connection.execute(
-                        "INSERT OR REPLACE INTO frontier VALUES (?, ?, ?, ?, ?)", (*where, level, key)
+                        "INSERT OR REPLACE INTO frontier VALUES (?, ?, ?, ?, ?, ?)", (*where, level, key)
                     )
                     self._store(key)
             for level, key in old.items():
@@ -175,6 +162,7 @@ class Composition:
         for key, recipe in self._recipes.items():
             if isinstance(recipe, Charge):
                 self._store(key)
+        self._checksums.update(leaves)
         self._changed, self._found = set(), {}
 
     def _store(self, key: bytes) -> None:
@@ -188,8 +176,11 @@ class Composition:
         return self._lanes[lane]
 
     def _stored_frontier(self, lane: Lane) -> dict[int, bytes]:
+        leaf = leaf_of(*lane)
+        self._checksums.check(leaf)
         rows = self._connection.execute(
-            "SELECT level, key FROM frontier WHERE budget = ? AND partition = ? AND part = ?", (self._budget, *lane)
+            "SELECT level, key FROM frontier WHERE budget = ? AND leaf = ? AND partition = ? AND part = ?",
+            (self._budget, leaf, *lane),
         )
         frontier = dict(rows.fetchall())
         if not all(type(level) is int and type(key) is bytes for level, key in frontier.items()):
@@ -197,16 +188,9 @@ class Composition:
         return frontier
 
     def _partitions(self) -> set[str]:
-        stored, needed = (
-            {row[0] for row in self._connection.execute(query, (self._budget,))}
-            for query in (
-                "SELECT partition FROM partitions WHERE budget = ?",
-                "SELECT DISTINCT partition FROM frontier WHERE budget = ? AND partition <> ''",
-            )
-        )
-        if stored != needed:
-            raise Stale
-        return stored | {lane.partition for lane in self._changed if lane.partition}
+        self._checksums.check_root()
+        rows = self._connection.execute("SELECT partition FROM partitions WHERE budget = ?", (self._budget,))
+        return {row[0] for row in rows} | {lane.partition for lane in self._changed if lane.partition}
 
     def _lane_cost(self, lane: Lane) -> ComposedCost:
         """The cost of a lane, large costs first: they change least often, and adding a small cost to a large one loses
@@ -233,8 +217,10 @@ class Composition:
                 continue
             frontier = self._lanes[lane]
             state = _hash(b"lane", *(b"%d:%b" % item for item in sorted(frontier.items())))
+            row = self._budget, leaf_of(partition, state), partition, state
+            self._checksums.check(row[1])
             known = self._connection.execute(
-                "SELECT 1 FROM covered WHERE budget = ? AND partition = ? AND key = ?", (self._budget, partition, state)
+                "SELECT 1 FROM covered WHERE budget = ? AND leaf = ? AND partition = ? AND key = ?", row
             ).fetchone()
             if known is None and state not in new:
                 cost = self._lane_cost(lane)
@@ -279,7 +265,7 @@ def _checksum(name: bytes, content: bytes) -> bytes:
 
 
 def _hash(purpose: bytes, *parts: bytes) -> bytes:
-    state = sha256(_ACCOUNTING + purpose)
+    state = sha256(ACCOUNTING + purpose)
     for part in parts:
         state.update(len(part).to_bytes(8, "little") + part)
     return state.digest()

@@ -15,7 +15,7 @@ from . import store
 from .accounting import best_theta
 from .books import Books
 from .budgets import add_budget
-from .composition import Stale
+from .checksums import Stale
 from .rows import Budget, Head
 from .spent_secrets import SpentSecrets
 from .upgrade import upgrade

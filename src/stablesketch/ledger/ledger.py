@@ -37,7 +37,8 @@ from .arguments import (
 )
 from .books import Books
 from .chain import position_from, position_text
-from .composition import Lane, Stale
+from .checksums import Stale
+from .composition import Lane
 from .file import LedgerFile, LedgerTerms
 from .fitting import epsilon_that_fits, how_many, preview_of, schedule_of, would_fit
 from .period import Per, check_per

@@ -83,6 +83,10 @@ class Standing:
     def __len__(self) -> int:
         return self._read(lambda books: books.budgets.lasting(self._name).releases)
 
+    def number_of(self, fingerprint: str) -> int | None:
+        """The number of the record of a secret; None if it released nothing."""
+        return self._read(lambda books: books.number_of(bytes.fromhex(fingerprint)))
+
     def __bool__(self) -> bool:
         return True  # even for an empty ledger: `if ledger:` must not skip it
 

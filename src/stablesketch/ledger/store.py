@@ -17,9 +17,11 @@ Tables:
 - `spent`: the fingerprints of all secrets that were released (spent_secrets.py).
 - `published`: the released values, by the number of their record.
 - `frontier`, `partitions`, `covered`, `costs`: the cost of all releases together; a cache (composition.py).
+- `checksums`: of the rows of that cache (checksums.py).
 
 Version 1 had no `spent`, version 2 no `published`. Older versions are upgraded when they are opened (upgrade.py). Up to
-version 3, people and pairs were not distinguished; up to version 4, no budget renewed.
+version 3, people and pairs were not distinguished; up to version 4, no budget renewed; up to version 5, the cache had
+one checksum for each budget.
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ from ..files.sqlite_reasons import kind_of, reason_of
 from .lock import held
 
 _APPLICATION = 0x53534C47  # "SSLG"
-_VERSION = 5
+_VERSION = 6
 _WAIT = 60.0  # seconds for other processes to finish
 
 _TABLES = """
@@ -61,8 +63,8 @@ CREATE TABLE releases (
 CREATE TABLE spent (row INTEGER PRIMARY KEY, checksum BLOB NOT NULL, content BLOB NOT NULL);
 CREATE TABLE published (number INTEGER PRIMARY KEY, content BLOB NOT NULL, checksum BLOB NOT NULL);
 CREATE TABLE frontier (
-    budget INTEGER NOT NULL, partition TEXT NOT NULL, part TEXT NOT NULL, level INTEGER NOT NULL, key BLOB NOT NULL,
-    PRIMARY KEY (budget, partition, part, level)
+    budget INTEGER NOT NULL, leaf INTEGER NOT NULL, partition TEXT NOT NULL, part TEXT NOT NULL,
+    level INTEGER NOT NULL, key BLOB NOT NULL, PRIMARY KEY (budget, leaf, partition, part, level)
 ) WITHOUT ROWID;
 CREATE INDEX frontier_keys ON frontier (key);
 CREATE TABLE partitions (
@@ -70,7 +72,11 @@ CREATE TABLE partitions (
     PRIMARY KEY (budget, partition)
 );
 CREATE TABLE covered (
-    budget INTEGER NOT NULL, partition TEXT NOT NULL, key BLOB NOT NULL, PRIMARY KEY (budget, partition, key)
+    budget INTEGER NOT NULL, leaf INTEGER NOT NULL, partition TEXT NOT NULL, key BLOB NOT NULL,
+    PRIMARY KEY (budget, leaf, partition, key)
+) WITHOUT ROWID;
+CREATE TABLE checksums (
+    budget INTEGER NOT NULL, node INTEGER NOT NULL, checksum BLOB NOT NULL, PRIMARY KEY (budget, node)
 ) WITHOUT ROWID;
 CREATE TABLE costs (key BLOB PRIMARY KEY, content BLOB NOT NULL, checksum BLOB NOT NULL);
 """

@@ -3,7 +3,7 @@
 Version 1 had no rows of spent secrets, no checksum of its cache, and a chain that did not cover the budgets. All of
 these follow from the records, which are checked against the old chain first. Version 2 stored no values. Version 3
 recorded people as if they were pairs: what it recorded stays as it is, and from now on such a ledger refuses people
-(unit.py). Version 4 had no budgets that renew.
+(unit.py). Version 4 had no budgets that renew. Version 5 had one checksum of the whole cache of a budget.
 """
 
 from __future__ import annotations
@@ -23,19 +23,22 @@ _FINGERPRINTS = "SELECT fingerprint FROM releases NOT INDEXED WHERE fingerprint 
 
 
 def upgrade(connection: sqlite3.Connection, path: Path) -> None:
-    """Upgrades within the current writing transaction."""
-    first = store.version(connection) == 1
-    if store.version(connection) < 3:
+    """Upgrades within the current writing transaction. Every record is checked, and the cache rebuilt from them."""
+    before = store.version(connection)
+    if before < 3:
         store.create_tables(connection, only=("published",))
-    if first:
+    if before == 1:
         _from_first(connection, path)
-        Books(connection, path).rebuild()  # checks every record
-    else:
+    elif before < 5:
         budgets = [Budget(*checked(row, path, is_budget)) for row in connection.execute(_BUDGETS_UP_TO_4).fetchall()]
         connection.execute("DROP TABLE budgets")
         store.create_tables(connection, only=("budgets",))
         for budget in budgets:
             budget.write(connection)
+    for table in ("frontier", "covered"):
+        connection.execute(f"DROP TABLE {table}")
+    store.create_tables(connection, only=("frontier", "frontier_keys", "covered", "checksums"))
+    Books(connection, path).rebuild()
     store.mark_version(connection)
 
 

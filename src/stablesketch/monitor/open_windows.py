@@ -134,7 +134,7 @@ class OpenWindows:
 
 def _paid_before(ledger: Ledger, fingerprints: Sequence[str]) -> list[Release] | None:
     """What these secrets released, all in one transaction; None if they released nothing."""
-    numbers = {record.fingerprint: record.number for record in ledger.records() if record.fingerprint in fingerprints}
-    texts = [ledger.published(numbers[one]) for one in fingerprints if one in numbers]
+    numbers = [ledger.number_of(one) for one in fingerprints]
+    texts = [ledger.published(number) for number in numbers if number is not None]
     found = [Release.from_json(text) for text in texts if text is not None]  # every record has its value
     return found if len(found) == len(fingerprints) else None
