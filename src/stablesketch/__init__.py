@@ -6,201 +6,57 @@
 >>> sketch.estimate().low < 2**0.5 + 2 < sketch.estimate().high * 2
 True
 
-Names are imported when they are first used: `import stablesketch` itself loads only the errors.
+Names are imported when they are first used (offered.py).
 """
 
 import sys
 from importlib import import_module
-from types import ModuleType
+from importlib.util import find_spec
+from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING
 
-from . import errors
-from .errors import (
-    ArgumentError,
-    ArgumentTypeError,
-    BlobError,
-    BudgetExceeded,
-    CheckpointError,
-    ClockWentBackwards,
-    DataError,
-    ForeignBlob,
-    LedgerCorrupt,
-    LedgerError,
-    LedgerMismatch,
-    LibraryMissing,
-    MergeError,
-    NegativeTotal,
-    PlanInfeasible,
-    ReleasedAlready,
-    ReleaseInterrupted,
-    SecretFileError,
-    SecretMismatch,
-    SecretMissing,
-    SecretNotPicklable,
-    SecretSpent,
-    ShardMergedTwice,
-    ShardsMissing,
-    StablesketchError,
-    StreamTooShort,
-    UnitMismatch,
-    UnsupportedVersion,
-)
 from .frames.after_import import offer_on_frames
 
-# Each name is listed three times, and tests keep the lists equal: here for type checkers, in `__all__`, which they only
-# understand as a literal list, and in `_LIVE_IN`, where Python finds it on first use.
 if TYPE_CHECKING:
-    from . import paper
-    from .audit import audit
-    from .bounding.max_value import AutoMaxValue
-    from .collector import Collector, release_all
-    from .engines.local.exact import Exact, exact
-    from .engines.local.release import release
-    from .engines.local.stored import collect, merge
-    from .law import StableLaw
-    from .ledger import Ledger, Preview, Record, Schedule
-    from .plan import Plan, plan
-    from .privacy import Privacy, PrivacyCurve, Sampling, sensitivity
-    from .release.arguments import question
-    from .release.outcome import GroupRelease, Outcome
-    from .release.question import Question
-    from .secret import Secret
-    from .sketch import EntropySketch, Estimate, Sketch
-    from .statistic import (
-        HHI,
-        Atkinson,
-        Distinct,
-        GeneralisedEntropy,
-        Hill,
-        Moment,
-        Profile,
-        Renyi,
-        Shannon,
-        Simpson,
-        Total,
-        Tsallis,
-    )
-    from .statistic.published import Point, Release
+    from .offered import *  # noqa: F403
 
 __version__ = "0.2.0.dev0"
 
-__all__ = [
-    "HHI",
-    "ArgumentError",
-    "ArgumentTypeError",
-    "Atkinson",
-    "AutoMaxValue",
-    "BlobError",
-    "BudgetExceeded",
-    "CheckpointError",
-    "ClockWentBackwards",
-    "Collector",
-    "DataError",
-    "Distinct",
-    "EntropySketch",
-    "Estimate",
-    "Exact",
-    "ForeignBlob",
-    "GeneralisedEntropy",
-    "GroupRelease",
-    "Hill",
-    "Ledger",
-    "LedgerCorrupt",
-    "LedgerError",
-    "LedgerMismatch",
-    "LibraryMissing",
-    "MergeError",
-    "Moment",
-    "NegativeTotal",
-    "Outcome",
-    "Plan",
-    "PlanInfeasible",
-    "Point",
-    "Preview",
-    "Privacy",
-    "PrivacyCurve",
-    "Profile",
-    "Question",
-    "Record",
-    "Release",
-    "ReleaseInterrupted",
-    "ReleasedAlready",
-    "Renyi",
-    "Sampling",
-    "Schedule",
-    "Secret",
-    "SecretFileError",
-    "SecretMismatch",
-    "SecretMissing",
-    "SecretNotPicklable",
-    "SecretSpent",
-    "Shannon",
-    "ShardMergedTwice",
-    "ShardsMissing",
-    "Simpson",
-    "Sketch",
-    "StableLaw",
-    "StablesketchError",
-    "StreamTooShort",
-    "Total",
-    "Tsallis",
-    "UnitMismatch",
-    "UnsupportedVersion",
-    "audit",
-    "collect",
-    "errors",
-    "exact",
-    "merge",
-    "paper",
-    "plan",
-    "question",
-    "release",
-    "release_all",
-    "sensitivity",
-]
 
-_LIVE_IN = {
-    "audit": ("audit",),
-    "bounding.max_value": ("AutoMaxValue",),
-    "collector": ("Collector", "release_all"),
-    "engines.local.exact": ("Exact", "exact"),
-    "engines.local.release": ("release",),
-    "engines.local.stored": ("collect", "merge"),
-    "law": ("StableLaw",),
-    "ledger": ("Ledger", "Preview", "Record", "Schedule"),
-    "paper": ("paper",),
-    "plan": ("Plan", "plan"),
-    "privacy": ("Privacy", "PrivacyCurve", "Sampling", "sensitivity"),
-    "statistic.published": ("Point", "Release"),
-    "release.arguments": ("question",),
-    "release.outcome": ("GroupRelease", "Outcome"),
-    "release.question": ("Question",),
-    "secret": ("Secret",),
-    "sketch": ("EntropySketch", "Estimate", "Sketch"),
-    "statistic": (
-        "HHI", "Atkinson", "Distinct", "GeneralisedEntropy", "Hill", "Moment", "Profile", "Renyi", "Shannon", "Simpson",
-        "Total", "Tsallis",
-    ),
-}  # fmt: skip
-_NOT_FOLDERS = ("audit", "plan", "release")  # functions, even after the folder of the same name has been imported
+def _noted() -> dict[str, str]:
+    """The home of each name in offered.py, "" for a module. Its code runs with an `__import__` that imports nothing."""
+    homes: dict[str, str] = {}
+
+    def note(home: str, _globals: object, _locals: object, names: tuple[str, ...], _level: int) -> object:
+        homes.update(dict.fromkeys(names, home))
+        return SimpleNamespace(**dict.fromkeys(names))
+
+    spec = find_spec(f"{__name__}.offered")
+    exec(spec.loader.get_code(spec.name), {"__builtins__": {"__import__": note}})  # type: ignore[union-attr]
+    return homes
+
+
+_HOMES = _noted()
+if not TYPE_CHECKING:  # type checkers have the names from offered.py
+    __all__ = sorted(_HOMES)
 
 
 class _Package(ModuleType):
     """This package. `__getattr__` is a method of a class, not of the module, so type checkers still know the names."""
 
     def __getattr__(self, name: str) -> object:
-        home = next((home for home, names in _LIVE_IN.items() if name in names), None)
-        if home is None:
+        if name not in _HOMES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=self)
-        module = import_module(f".{home}", __name__)
-        return vars(self).setdefault(name, module if name == "paper" else getattr(module, name))
+        module = import_module(f".{_HOMES[name] or name}", __name__)
+        return vars(self).setdefault(name, getattr(module, name) if _HOMES[name] else module)
 
     def __setattr__(self, name: str, value: object) -> None:
-        if not (name in _NOT_FOLDERS and isinstance(value, ModuleType)):
+        """What is offered as a function stays one, even after the folder of the same name has been imported."""
+        if not (_HOMES.get(name) and isinstance(value, ModuleType)):
             super().__setattr__(name, value)
 
     def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *__all__})
+        return sorted({*super().__dir__(), *_HOMES})
 
     def __reduce__(self) -> tuple[object, tuple[str]]:
         """Pickles by name, like any module: functions that use it are sent to the workers of Spark and Beam."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import importlib
 import inspect
 import pickle
 import subprocess
@@ -49,6 +50,7 @@ LEVELS = {
     "polars": 12,
     "spark": 12,
     "beam": 12,
+    "offered": 12,
     "cli": 13,
     "__main__": 14,
 }
@@ -171,11 +173,7 @@ def test_importing_the_package_loads_none_of_its_parts() -> None:
         "import sys, stablesketch\n"
         "print('numpy' in sys.modules, sorted(name for name in sys.modules if name.startswith('stablesketch')))"
     )
-    loaded = [
-        "stablesketch",
-        *(f"stablesketch.{name}" for name in ("errors", "frames", "frames.after_import", "text")),
-        *(f"stablesketch.text.{name}" for name in ("spoken", "visible", "wording")),
-    ]
+    loaded = ["stablesketch", "stablesketch.frames", "stablesketch.frames.after_import"]
     assert printed(code) == f"False {loaded}"
 
 
@@ -184,13 +182,25 @@ def test_using_all_that_it_offers_loads_nothing_heavy() -> None:
     assert printed(f"{code}print([name for name in {HEAVY} if name in sys.modules])") == "[]"
 
 
-def test_what_is_loaded_when_used_is_what_type_checkers_see() -> None:
-    block = next(node for node in ast.parse(Path(stablesketch.__file__).read_text()).body if isinstance(node, ast.If))
-    seen = {(node.module or node.names[0].name, each.name) for node in block.body for each in node.names}  # type: ignore[attr-defined]
-    assert seen == {(home, name) for home, names in stablesketch._LIVE_IN.items() for name in names}
+def test_what_type_checkers_see_is_what_python_loads() -> None:
+    """A name that is imported as itself is offered to users too (PEP 484)."""
+    body = ast.parse((SOURCE / "offered.py").read_text(encoding="utf-8")).body[1:]
+    seen = [(node.module or "", each) for node in body if isinstance(node, ast.ImportFrom) for each in node.names]
+    assert len(seen) == len(body) == len(stablesketch.__all__)
+    assert all(each.asname == each.name for _, each in seen)
+    for home, each in seen:
+        module = importlib.import_module(f"stablesketch.{home or each.name}")
+        assert getattr(stablesketch, each.name) is (getattr(module, each.name) if home else module)
 
 
-@pytest.mark.parametrize("name", stablesketch._NOT_FOLDERS)
+FUNCTIONS = [name for name in stablesketch.__all__ if (SOURCE / name).is_dir() and name != "paper"]
+
+
+def test_some_functions_have_the_name_of_a_folder() -> None:
+    assert FUNCTIONS == ["audit", "plan", "release"]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_folder_does_not_take_the_place_of_the_function_of_its_name(name: str) -> None:
     """Whichever comes first, also `from stablesketch import`."""
     shown = f"print(callable(stablesketch.{name}))"
