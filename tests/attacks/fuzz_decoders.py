@@ -90,7 +90,7 @@ def corpus() -> list[tuple[Target, bytes]]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--inputs", type=int, default=100_000, help="How many inputs in all.")
+    parser.add_argument("--inputs", type=int, default=100_000, help="How many inputs in all, at most.")
     parser.add_argument("--seconds", type=float, default=math.inf, help="The time for all of them, if it is less.")
     parser.add_argument(
         "--watched", action="store_true", help="Under sanitizers, which need address space without end."
@@ -109,7 +109,8 @@ def main() -> int:
     total: Counter[str] = Counter()
     for target in targets:
         began = time.monotonic()
-        outcome = fuzz(target, options.inputs // len(targets), options.seed, options.seconds / len(targets))
+        inputs = options.inputs // len(targets) // target.slow
+        outcome = fuzz(target, inputs, options.seed, options.seconds / len(targets))
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
         print(f"{target.name:12} {outcome}; {time.monotonic() - began:.0f} s, {peak} MB at most", flush=True)
         total.update(inputs=outcome.inputs, untyped=len(outcome.findings))

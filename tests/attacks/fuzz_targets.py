@@ -5,6 +5,7 @@ A decoder gives a typed error, or an object that prints in bounds and is written
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 import os
@@ -17,14 +18,19 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import fuzz_engines
+import fuzz_monitor
+import fuzz_pages
 from fuzz_arrow import arrow_mutant, read_arrow
 from fuzz_mutate import NUMBERS, OTHERS, bytes_mutant, json_mutant, sealed, unsealed
+from fuzz_seeds import collector_mutant, collectors, plans, same, secret, shown
+from plan_texts import first_content, second_content, text_of
 
 import stablesketch as ss
 from stablesketch._native import json_texts, seconds
 from stablesketch.collector import checkpoint, wire
 from stablesketch.collector.wire import merge_blobs
-from stablesketch.format.framing import MAGIC, Kind, framed
+from stablesketch.format.framing import Kind, framed
 from stablesketch.ledger.accounting import ComposedCost
 from stablesketch.ledger.record import Ask
 from stablesketch.ledger.rows import Budget, Head, _checksum
@@ -34,61 +40,54 @@ from stablesketch.secret.bits import Bits
 from stablesketch.sketch.distinct import DistinctRegisters
 from stablesketch.sketch.entropy_sketch import EntropySketch
 
-LONGEST_REPR = 100_000
-
 
 @dataclass(frozen=True)
 class Target:
-    """`mutant` makes an input of a seed; `decode` raises a StablesketchError or is content."""
+    """`mutant` makes an input of a seed; `decode` raises a StablesketchError or is content.
+
+    One that takes long has a fraction of the inputs of the others, 1/`slow`.
+    """
 
     name: str
     seeds: Callable[[], list[bytes]]
     mutant: Callable[[Random, bytes], bytes]
     decode: Callable[[bytes], None]
+    slow: int = 1
 
 
-def secret() -> ss.Secret:
-    """The same bits each time, and not yet spent."""
-    return ss.Secret.from_bytes(bytes(range(32)))
+FIXTURES = Path(__file__).parents[1] / "data" / "wire" / "v1"
+
+
+def stored_once(*, entropy: bool) -> list[bytes]:
+    """The sketches of entropy, or the others, that earlier versions wrote."""
+    paths = (path for path in sorted(FIXTURES.glob("*.ssk")) if "collector" not in path.name)
+    return [path.read_bytes() for path in paths if ("entropy" in path.name) == entropy]
 
 
 @functools.cache
-def plans() -> list[ss.Plan]:
-    """One plan of every kind of state."""
-    counts = ss.Privacy(1.0, 1e-6, 1000, relation="replace")
-    values = ss.Privacy(2.0, 1e-6, 50, max_value=4, relation="replace")
-    removed = ss.Privacy(4.0, 1e-6, 0, relation="add_remove")
-    people = ss.Privacy(4.0, 1e-6, 100, max_value=9, unit="key", relation="replace")
-    promised = ss.Privacy(1.0, 1e-6, 50, total=60, max_value=9, relation="replace")
-    return [
-        ss.plan(ss.Moment(0.5), removed, size=7),
-        ss.plan(ss.Moment(0.9), values, size=5, deletes=True),
-        ss.plan(ss.Moment(0.5), removed, size=7, mechanism="bare"),
-        ss.plan(ss.Moment(0.5), counts, size=5, deletes=True, mechanism="bare"),
-        ss.plan(ss.Moment(0.75), values, mechanism="exact"),
-        ss.plan(ss.Total(), values, mechanism="bare"),
-        ss.plan(ss.Shannon(), ss.Privacy(4.0, 1e-6, 300, relation="replace"), size=5, mechanism="bare"),
-        ss.plan(ss.Distinct(), counts, size=64, mechanism="bare"),
-        ss.plan(ss.Distinct(), counts, mechanism="exact"),
-        ss.plan(ss.Hill(0.5), values, size=6, mechanism="bare"),
-        ss.plan(ss.Profile([0, 0.5]), ss.Privacy(3.0, 1e-6, 100, relation="add_remove"), size=64, mechanism="bare"),
-        ss.plan(ss.Atkinson(0.5), people, size=6, mechanism="bare"),
-        ss.plan(ss.Moment(0.5), promised, size=5, mechanism="bare"),
-        ss.plan(ss.Moment(0.5), counts, size=5, sampling=0.5, mechanism="bare"),
-        ss.plan(ss.Moment(0.5), counts, size=5, sampling=ss.Sampling(0.5, per="entry"), mechanism="bare"),
-        ss.plan(ss.Moment(1.5), values, size=5),
-        ss.plan(ss.Moment(2.0), removed, size=5),
-        ss.plan(ss.Shannon(), ss.Privacy(4.0, 1e-6, 300, relation="replace"), size=16),
-        ss.plan(ss.Distinct(), removed),
-        ss.plan(ss.Total(), values),
-        ss.plan(ss.Hill(0.5), removed, size=6),
-        ss.plan(ss.Profile([0, 0.5]), removed, size=64),
-        ss.plan(ss.Atkinson(0.5), people, size=6),
-        ss.plan(ss.Moment(0.5), removed, size=32, entries_per_key=8),
-        ss.plan(ss.Moment(0.9), values, size=12, entries_per_key=6, deletes=True),
-        ss.plan(ss.Shannon(), ss.Privacy(4.0, 1e-6, 300, relation="replace"), size=64, entries_per_key=16),
-        ss.plan(ss.Profile([0, 0.5]), removed, size=64, entries_per_key=16),
-    ]  # fmt: skip
+def old_plans() -> list[bytes]:
+    """As versions 1 and 2 of the format wrote them."""
+    found = []
+    for plan in plans():
+        for content in (first_content, second_content):
+            with contextlib.suppress(ss.StablesketchError):  # not every plan of today could be written then
+                text = text_of(content(plan))
+                ss.Plan.from_json(text)
+                found.append(text.encode())
+    return found
+
+
+@functools.cache
+def all_collectors() -> list[bytes]:
+    """With today's plans, with those of earlier versions where they can hold the same, and as those wrote them."""
+    found = collectors() + [path.read_bytes() for path in sorted(FIXTURES.glob("collector*.ssk"))]
+    for plan, blob in zip(plans(), collectors(), strict=True):
+        _, shards, expected, state = wire.decode(blob)
+        with contextlib.suppress(ss.StablesketchError):
+            old = wire.encode(text_of(second_content(plan)), shards, expected, state)
+            ss.Collector.from_bytes(old, secret())
+            found = [*found, old]
+    return found
 
 
 @functools.cache
@@ -107,7 +106,7 @@ def sketches() -> list[bytes]:
     ):
         sketch.update(["ape", "bee", "ape"], [1, 2**53, 3])
         found.append(sketch.to_bytes())
-    return [*found, ss.Sketch(0.5, 1, secret(), law="symmetric").to_bytes()]
+    return [*found, ss.Sketch(0.5, 1, secret(), law="symmetric").to_bytes(), *stored_once(entropy=False)]
 
 
 @functools.cache
@@ -116,7 +115,7 @@ def entropy_sketches() -> list[bytes]:
     for sketch in (EntropySketch(5, secret()), EntropySketch(12, secret(), 3)):
         sketch.update(["ape", "bee", "ape"], [1, 2, 3])
         found.append(sketch.to_bytes())
-    return found
+    return [*found, *stored_once(entropy=True)]
 
 
 @functools.cache
@@ -124,50 +123,6 @@ def registers() -> list[bytes]:
     held = DistinctRegisters(64, secret())
     held.add(["ape", "bee"])
     return [held.to_bytes()]
-
-
-@functools.cache
-def collectors() -> list[bytes]:
-    found = []
-    for plan in plans():
-        collector = plan.open(secret(), shard="eu-1", shards=["eu-1", "us-1"] if plan.deletes else None)
-        collector.update([*"abracadabra"])
-        found.append(collector.to_bytes())
-    return found
-
-
-def collector_mutant(rng: Random, blob: bytes) -> bytes:
-    """One field changed and all lengths and checksums, those of the sketches within too, put right; or any bytes."""
-    if rng.random() < 0.2:
-        return sealed(bytes_mutant(rng, unsealed(blob)))
-    plan, shards, expected, state = wire.decode(blob)
-    which = rng.randrange(4)
-    if which == 0:
-        plan = json_mutant(rng, plan)
-    elif which == 1:
-        shards = rng.choice(([], ["a", "a"], ["b", "a"], [""], ["é" * 30_000], [*"abc"], shards * 2))
-    else:
-        state = _state_mutant(rng, state)
-    raw, names = plan.encode("utf-8", "surrogatepass"), [wire.encode_names(shards)]
-    if expected is not None:
-        names.append(wire.encode_names(expected))
-    kind = Kind.COLLECTOR if expected is None else Kind.COLLECTOR_OF_LISTED
-    length = struct.pack("<Q", len(state))
-    return framed(kind, struct.pack("<I", len(raw)), raw, *names, length, state)
-
-
-def _state_mutant(rng: Random, state: bytes) -> bytes:
-    """Of a state that has blobs within, one of them changed as a blob."""
-    at = state.find(MAGIC)
-    if at < 0 or rng.random() < 0.3:
-        return bytes_mutant(rng, state)
-    inner = rng.choice([i for i in range(len(state)) if state.startswith(MAGIC, i)])
-    end = state.find(MAGIC, inner + 1)
-    framed = inner >= 8 and int.from_bytes(state[inner - 8 : inner], "little") <= len(state) - inner
-    length = int.from_bytes(state[inner - 8 : inner], "little") if framed else (end if end > 0 else len(state)) - inner
-    changed = sealed(bytes_mutant(rng, unsealed(state[inner : inner + length])))
-    before = state[: inner - 8] + struct.pack("<Q", len(changed)) if framed else state[:inner]
-    return before + changed + state[inner + length :]
 
 
 @functools.cache
@@ -251,54 +206,44 @@ def _json_bytes(rng: Random, raw: bytes) -> bytes:
     return json_mutant(rng, raw.decode()).encode("utf-8", "surrogateescape" if rng.random() < 2 else "strict")
 
 
-def _shown(*objects: object) -> None:
-    for each in objects:
-        for text in (repr(each), str(each)):
-            assert len(text) <= LONGEST_REPR, f"{type(each).__name__} prints {len(text):,} characters"
-
-
-def _same(again: object, before: object) -> None:
-    assert again == before, "accepted, and written again as something else"
-
-
 def read_sketch(blob: bytes) -> None:
     sketch = ss.Sketch.from_bytes(blob)
-    _shown(sketch)
-    _same(sketch.to_bytes(), blob)
+    shown(sketch)
+    same(sketch.to_bytes(), blob)
     both = sketch + sketch
-    _shown(both, both.estimate("geometric_mean"))
+    shown(both, both.estimate("geometric_mean"))
 
 
 def read_entropy_sketch(blob: bytes) -> None:
     sketch = EntropySketch.from_bytes(blob)
-    _shown(sketch)
-    _same(sketch.to_bytes(), blob)
+    shown(sketch)
+    same(sketch.to_bytes(), blob)
     sketch.bucket_locations()
 
 
 def read_registers(blob: bytes) -> None:
     held = DistinctRegisters.from_bytes(blob)
-    _shown(held, held.estimate())
-    _same(held.to_bytes(), blob)
+    shown(held, held.estimate())
+    same(held.to_bytes(), blob)
     held.merge(DistinctRegisters.from_bytes(registers()[0]))
 
 
 def read_collector(blob: bytes) -> None:
     collector = ss.Collector.from_bytes(blob, secret())
-    _shown(collector, collector.plan)
+    shown(collector, collector.plan)
     text, shards, expected, state = wire.decode(blob)
     if text != collector.plan.to_json():  # as plans were written once
         assert collector.plan.is_written_as(text)
         blob = wire.encode(collector.plan.to_json(), shards, expected, state)
-    _same(collector.to_bytes(), blob)
+    same(collector.to_bytes(), blob)
     collector.update(["one more"])
     collector.to_bytes()
 
 
 def release_collector(blob: bytes) -> None:
     release = ss.Collector.from_bytes(blob, secret()).release()
-    _shown(release)
-    _same(ss.Release.from_json(release.to_json()), release)
+    shown(release)
+    same(ss.Release.from_json(release.to_json()), release)
 
 
 def merge_collectors(blob: bytes) -> None:
@@ -315,7 +260,7 @@ def read_checkpoint(blob: bytes) -> None:
         with os.fdopen(handle, "wb") as file:
             file.write(blob)
         collector = ss.Collector.resume(name, secret())
-        _shown(collector)
+        shown(collector)
         collector.checkpoint(name, collector.offset)
     finally:
         os.unlink(name)
@@ -323,32 +268,32 @@ def read_checkpoint(blob: bytes) -> None:
 
 def read_plan(text: str) -> None:
     plan = ss.Plan.from_json(text)
-    _shown(plan)
-    _same(ss.Plan.from_json(plan.to_json()), plan)
+    shown(plan)
+    same(ss.Plan.from_json(plan.to_json()), plan)
     plan.open(secret(), shard="a").to_bytes()
 
 
 def read_release(text: str) -> None:
     release = ss.Release.from_json(text)
-    _shown(release)
-    _same(ss.Release.from_json(release.to_json()), release)
+    shown(release)
+    same(ss.Release.from_json(release.to_json()), release)
 
 
 def read_ask(text: str) -> None:
     ask = Ask.from_json(text)
     repr(ask)
-    _same(ask.to_json(), text)
+    same(ask.to_json(), text)
 
 
 def read_mechanism(text: str) -> None:
     mechanism = Charge.from_json(text)
-    _shown(mechanism)
-    _same(mechanism.to_json(), text)
+    shown(mechanism)
+    same(mechanism.to_json(), text)
 
 
 def read_cost(blob: bytes) -> None:
     cost = ComposedCost.from_bytes(blob)
-    _same(cost.to_bytes(), blob)
+    same(cost.to_bytes(), blob)
     assert cost.delta(0.5) >= 0.0
     cost.epsilon(1e-6)
 
@@ -358,11 +303,12 @@ def read_secret(raw: bytes) -> None:
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(raw)
-        _shown(secret_file.read(Path(name)))
+        shown(secret_file.read(Path(name)))
     finally:
         os.unlink(name)
 
 
+# A row of a ledger is Head or Budget here; rows of releases are checked by the chain (test_edited_ledgers.py).
 HEAD = ["replace", 1, 0, 3, bytes(32), "2026-01-01T00:00:00+00:00", b""]
 BUDGET = [1, "", 1.0, 1e-6, None, 3, 0, b"", "", ""]
 
@@ -436,11 +382,11 @@ TARGETS = [
     Target("sketch", sketches, _blob_mutant, read_sketch),
     Target("entropy", entropy_sketches, _blob_mutant, read_entropy_sketch),
     Target("registers", registers, _blob_mutant, read_registers),
-    Target("collector", collectors, collector_mutant, read_collector),
-    Target("released", collectors, collector_mutant, release_collector),
-    Target("merged", collectors, collector_mutant, merge_collectors),
+    Target("collector", all_collectors, collector_mutant, read_collector),
+    Target("released", all_collectors, collector_mutant, release_collector),
+    Target("merged", all_collectors, collector_mutant, merge_collectors),
     Target("checkpoint", checkpoints, checkpoint_mutant, read_checkpoint),
-    Target("plan", lambda: [plan.to_json().encode() for plan in plans()], _json_bytes, _text(read_plan)),
+    Target("plan", lambda: [plan.to_json().encode() for plan in plans()] + old_plans(), _json_bytes, _text(read_plan)),
     Target("release", releases, _json_bytes, _text(read_release)),
     Target("secret", secret_files, secret_mutant, read_secret),
     Target("ask", asks, _json_bytes, _text(read_ask)),
@@ -449,5 +395,15 @@ TARGETS = [
     Target("row", lambda: [b""], row_mutant, read_row),
     Target("arrow", lambda: [b""], arrow_mutant, read_arrow),
     Target("lines", lambda: LINES, bytes_mutant, read_lines),
+    Target("state", fuzz_monitor.states, fuzz_monitor.state_mutant, fuzz_monitor.read_state, 10),
+    Target("database", fuzz_monitor.databases, bytes_mutant, fuzz_monitor.read_database, 10),
+    Target("record", fuzz_monitor.records, _json_bytes, _text(fuzz_monitor.read_record)),
+    Target("log", fuzz_monitor.logs, fuzz_monitor.log_mutant, fuzz_monitor.read_log, 4),
+    Target("accumulator", fuzz_engines.accumulators, fuzz_engines.accumulator_mutant, fuzz_engines.read_accumulator),
+    Target("spark", fuzz_engines.rows, fuzz_engines.row_mutant, fuzz_engines.merge_rows),
+    Target("failure", fuzz_engines.failures, _json_bytes, _text(fuzz_engines.read_failure)),
+    Target("table", fuzz_engines.tables, fuzz_engines.table_mutant, fuzz_engines.merge_table),
+    Target("question", fuzz_pages.questions, _json_bytes, _text(fuzz_pages.read_question), 4),
+    Target("head", fuzz_pages.heads, bytes_mutant, _text(fuzz_pages.read_head)),
 ]  # fmt: skip
 BY_NAME = {target.name: target for target in TARGETS}

@@ -16,6 +16,7 @@ from monitor_tools import Time, at, rows, run, totals, watch
 
 from stablesketch import ArgumentError, CheckpointError
 from stablesketch.monitor import Monitor, outlet
+from stablesketch.monitor.fields import LineFields
 from stablesketch.monitor.outlet import JsonLinesFile
 from stablesketch.monitor.records import note_record
 from stablesketch.monitor.state import MonitorState, StoredWindow
@@ -94,7 +95,7 @@ def test_a_state_goes_on_after_a_crash_around_its_seal(
     state = MonitorState(tmp_path, ASKED)
     for number in range(3):  # what is not sealed yet is sealed with what comes next
         state.commit({}, {number: StoredWindow(b"secret", [b"one"])})
-        state.commit({}, released=[number], records={number + 1: "a record"})
+        state.commit({}, released=[number], records={number + 1: note_record(state.id, number + 1, 0, "a record")})
     with monkeypatch.context() as patched, contextlib.suppress(Killed):
         if killed == "before it is written":
             patched.setattr(os, "pwrite", kill)
@@ -168,6 +169,49 @@ def test_folders_that_cannot_be_used(tmp_path: Path) -> None:
     base.close()
     with pytest.raises(CheckpointError, match="has version 9"):
         MonitorState(tmp_path / "newer", ASKED)
+
+
+DAMAGE = [
+    "update facts set value = '\"noon\"' where name = 'clock'",
+    "update facts set value = '999999999999999999999' where name = 'clock'",
+    "update facts set value = '99999999999999999999' where name = 'next'",
+    "update facts set value = '[]' where name = 'position'",
+    'update facts set value = \'{"inode": 1, "offset": 2, "mark": 3, "before": ""}\' where name = \'position\'',
+    "update facts set value = '{\"rows\": 1}' where name = 'counters'",
+    "update facts set value = '-1' where name = 'delivered'",
+    "update facts set value = '7' where name = 'seal'",
+    "update facts set value = '7' where name = 'id'",
+    "update facts set value = '\"[]\"' where name = 'asked'",
+    "update facts set value = '[[[' where name = 'asked'",
+    "update facts set value = cast(x'ff' as text) where name = 'clock'",
+    "update windows set secret = 'text'",
+    "update windows set secret = x'00'",
+    "update collectors set state = 'text'",
+    "delete from collectors",
+    "update people set counted = 'many'",
+    "update records set text = 'a record'",
+    "update records set text = replace(text, '\"number\": ', '\"number\": 1')",
+    "update records set text = replace(text, '\"epsilon\"', '\"price\"')",
+]
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_state_is_refused_with_a_typed_error(tmp_path: Path, damage: str) -> None:
+    """Most of these once ended in an untyped error, or in records that nobody wrote."""
+    asked = watch(LineFields.of(format="json", key=("k",), time="t", person="k"), protect="person-window")
+    state = MonitorState(tmp_path, asked.to_json())
+    run(asked, [at(1, rows(0)), at(71, rows(70))], state, ends=False)
+    state.commit({"delivered": 0})
+    state.close()
+    with contextlib.closing(sqlite3.connect(tmp_path / "monitor.db")) as base:
+        assert base.execute(damage).rowcount > 0
+        base.commit()
+
+    def go_on() -> None:
+        run(asked, [at(131, rows(130))], MonitorState(tmp_path, asked.to_json()), replays=True, start=120.0)
+
+    with pytest.raises(CheckpointError, match=r"is damaged|cannot be used"):
+        go_on()
 
 
 def test_a_commit_is_all_or_nothing(tmp_path: Path) -> None:

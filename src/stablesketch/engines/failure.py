@@ -9,7 +9,10 @@ from __future__ import annotations
 import json
 
 from .. import errors
-from ..errors import StablesketchError
+from ..errors import BlobError, StablesketchError
+from ..format.checked_json import Fields, JsonError, parsed
+
+_LONGEST = 1_000_000  # characters of a message
 
 
 def to_text(error: StablesketchError) -> str:
@@ -18,8 +21,13 @@ def to_text(error: StablesketchError) -> str:
 
 def from_text(text: str) -> StablesketchError:
     """Reads the result of `to_text`: an error with the same type and message."""
-    content = json.loads(text)
-    kind = getattr(errors, content["type"], StablesketchError)
+    try:
+        fields = Fields(parsed(text), "the error")
+        named, message = getattr(errors, fields.text("type"), None), fields.text("message", _LONGEST)
+        fields.end()
+    except JsonError:
+        return BlobError("a worker failed, and its error cannot be read: corrupt data.")
+    kind = named if isinstance(named, type) and issubclass(named, StablesketchError) else StablesketchError
     error: StablesketchError = kind.__new__(kind)
-    StablesketchError.__init__(error, content["message"])
+    StablesketchError.__init__(error, message)
     return error

@@ -29,6 +29,7 @@ from ..ledger import Ledger
 from ..reading.duckdb import DuckDB, prefetched
 from ..text.wording import arg
 from .block import Block, Rows
+from .facts import is_clock, is_count, is_counters, is_position
 from .lines import Clock, Steady
 from .open_windows import OpenWindows
 from .reader import LineReader
@@ -68,15 +69,15 @@ class Monitor:
             )  # fmt: skip
         self._watch, self._name, self._source, self._state, self._sinks = watch, name, source, state, sinks
         self._replays, self._say = replays, say
-        self._last: int | None = state.fact("clock")
+        self._last: int | None = state.fact("clock", possible=is_clock)
         self._machine, self._clock = clock, Steady(clock, self._last or 0, elapsed)
         self._ledger = ledger
         self._windows = OpenWindows(watch, state, ledger)
         self._spent = False  # whether a message has said that the budget is spent
-        self._next: int = state.fact("next", watch.windows.first_untouched(self._clock()))
+        self._next: int = state.fact("next", watch.windows.first_untouched(self._clock()), watch.windows.may_be_next)
         self._first = self._next
-        self._position: Any = state.fact("position")
-        self._delivered: int = state.fact("delivered", 0)
+        self._position: Any = state.fact("position", possible=is_position)
+        self._delivered: int = state.fact("delivered", 0, is_count)
         self._waiting = state.records(self._delivered)
         self._number = max(self._waiting, default=self._delivered)
         self._records: dict[int, str] = {}  # not stored yet
@@ -87,7 +88,9 @@ class Monitor:
         self._waits = False  # whether a window must be paid for, and state or ledger cannot be written
         self._useful, self._unused = False, 0  # whether any line of this run was valid, and how many were not
         self._counted, self._not_counted = False, 0  # whether any row of this run was counted, and how many were not
-        self.counters: dict[str, int] = state.fact("counters", {"rows": 0, "bad": 0, "late": 0, "early": 0})
+        self.counters: dict[str, int] = state.fact(
+            "counters", {"rows": 0, "bad": 0, "late": 0, "early": 0}, is_counters
+        )
 
     @property
     def stopped(self) -> bool:

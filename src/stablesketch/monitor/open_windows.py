@@ -22,13 +22,14 @@ from .state import MonitorState, Stored, StoredWindow
 from .watch import Watch
 
 _IN_MEMORY = 16  # windows; the others are in the state
+_SECRET = 32  # bytes
 
 
 class _Window:
     """One 256-bit secret, from which each statistic derives its own; a collector for each; and the window's people."""
 
     def __init__(self, watch: Watch, kept: StoredWindow | None) -> None:
-        self._bits = secrets.token_bytes(32) if kept is None else kept.secret
+        self._bits = secrets.token_bytes(_SECRET) if kept is None else kept.secret
         secret = Secret.from_bytes(self._bits)
         own = [secret.child(f"statistic {place}") for place in range(len(watch.plans))]
         self.prints = [each.fingerprint.hex() for each in own]
@@ -127,7 +128,10 @@ class OpenWindows:
 
     def _window(self, number: int) -> _Window:
         if number not in self._held:
-            self._held[number] = _Window(self._watch, self._state.window(number))
+            kept = self._state.window(number)
+            if kept is not None and (len(kept.secret), len(kept.states)) != (_SECRET, len(self._watch.plans)):
+                raise self._state.damaged()
+            self._held[number] = _Window(self._watch, kept)
         self._held.move_to_end(number)
         return self._held[number]
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ..errors import ArgumentError
 from ..files.durable import sync_folder
+from ..format.checked_json import parsed
 
 _LONGEST = 1 << 20  # bytes of a record
 
@@ -69,7 +70,7 @@ class JsonLinesFile:
 def _is_after(written: bytes, line: bytes) -> bool:
     """Whether a line is this record or a later one of the same monitor; others may write to the same file."""
     try:
-        content, own = json.loads(written), json.loads(line)
+        content, own = parsed(written.decode()), json.loads(line)
         return bool(content["monitor"] == own["monitor"] and content["number"] >= own["number"])
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError):  # not a record
         return False

@@ -86,10 +86,20 @@ class LineReader:
         elif self._fields.format in ("csv", "tsv") and self._fields.names is None:
             first = head.partition(b"\n")[0]
             text = first.decode(errors="replace").strip("\r")
-            self._names = next(csv.reader([text], delimiter=self._fields.delimiter), [])
+            self._names = self._header(text)
             self._check_names()
             return lines.partition(b"\n")[2] if begins else lines
         return lines
+
+    def _header(self, text: str) -> list[str]:
+        try:
+            return next(csv.reader([text], delimiter=self._fields.delimiter), [])
+        except csv.Error:  # a carriage return within, or a field of 128 KiB
+            raise DataError(
+                self._source,
+                "its first line is not a header",
+                f"Correct it, or pass the names of all columns if there is none ({arg('fields')})",
+            ) from None
 
     def _pieces(self, lines: bytes) -> Iterator[bytes]:
         """The lines under each header. Zeek may write another header into the same file, before lines of other fields.

@@ -10,12 +10,16 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from ..errors import StablesketchError
+from ..format.checked_json import Fields, JsonError, parsed
 from ..statistic.published import Release
 from .few_rows import has_few_rows, of_few_rows
 from .watch import Watch
-from .windows import SECOND, shown
+from .windows import SECOND, moment, shown
 
 WINDOW, NOTE = "stablesketch-window/1", "stablesketch-note/1"
+
+_LONGEST_NOTE = 100_000  # characters
 
 
 def window_record(
@@ -48,3 +52,28 @@ def note_record(monitor: str, number: int, clock: int, note: str) -> str:
     return json.dumps(
         {"format": NOTE, "monitor": monitor, "number": number, "time": shown(clock // SECOND), "note": note}
     )
+
+
+def is_record(number: int, text: object, monitor: str) -> bool:
+    """Whether a stored text is the record of this number and this monitor, as the functions above write it."""
+    try:
+        fields = Fields(parsed(text), "the record")
+        is_window = fields.choice("format", WINDOW, NOTE) == WINDOW
+        if (fields.text("monitor"), fields.whole("number")) != (monitor, number):
+            return False
+        if is_window:
+            moment("start", fields.text("start")), moment("end", fields.text("end"))
+            fields.text("protects"), fields.number("epsilon", 0.0), fields.number("delta", 0.0, 1.0)
+            if fields.has("epsilon_left"):
+                fields.number("epsilon_left")
+            few, releases = fields.any("few_rows", False), fields.any("releases")
+            if type(few) is not bool or not isinstance(releases, list) or not releases:
+                return False
+            for each in releases:
+                Release.from_json(json.dumps(each))
+        else:
+            moment("time", fields.text("time")), fields.text("note", _LONGEST_NOTE)
+        fields.end()
+    except (JsonError, StablesketchError):
+        return False
+    return True

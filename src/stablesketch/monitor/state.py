@@ -35,7 +35,7 @@ import json
 import os
 import secrets
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -44,6 +44,8 @@ from ..files.durable import lock
 from ..files.sqlite_reasons import kind_of, reason_of
 from ..format.checked_json import JsonError, parsed
 from ..text.wording import arg
+from .facts import is_count, is_seal, is_settings, is_text
+from .records import is_record
 
 _VERSION = 4
 _KEPT = 10_000  # delivered records
@@ -96,7 +98,7 @@ class MonitorState:
             if folder is not None:
                 self._hold(folder)
             self._open(settings)
-            self.id: str = self.fact("id")
+            self.id: str = self.fact("id", possible=is_text)
         except BaseException:
             self.close()
             raise
@@ -143,7 +145,7 @@ class MonitorState:
                     f"twice. Use the original, or name {_FOLDER}. {_NEW}"
                 )
             else:
-                self._check(json.loads(self.fact("asked")), json.loads(settings))
+                self._check(json.loads(self.fact("asked", possible=is_settings)), json.loads(settings))
                 self.seal()
 
     def _place(self) -> list[int]:
@@ -161,7 +163,7 @@ class MonitorState:
     def _is_original(self) -> bool:
         if self.fact("place") != self._place():
             return False
-        number, ctime = self._seal = tuple(self.fact("seal"))
+        number, ctime = self._seal = tuple(self.fact("seal", possible=is_seal))
         behind = number - self._sealed()
         if ctime is None:
             return behind in (0, 1)
@@ -190,11 +192,14 @@ class MonitorState:
                 f"open windows cannot continue with these. Use the same settings, or name {_FOLDER}. {_NEW}"
             )
 
-    def fact(self, name: str, default: Any = None) -> Any:
-        """The stored value of this name."""
+    def fact(self, name: str, default: Any = None, possible: Callable[[Any], bool] = lambda _: True) -> Any:
+        """The stored value of this name, which must be `possible` (facts.py)."""
         with self._told():
             found = self._base.execute("select value from facts where name = ?", (name,)).fetchone()
-            return default if found is None else parsed(found[0])
+            value = default if found is None else parsed(found[0])
+        if not possible(value):
+            raise self.damaged()
+        return value
 
     def windows(self) -> list[int]:
         """The numbers of the open windows that have rows."""
@@ -209,7 +214,10 @@ class MonitorState:
                 return None
             states = self._base.execute("select state from collectors where window = ? order by place", (number,))
             people = self._base.execute("select person, counted from people where window = ?", (number,))
-            return StoredWindow(found[0], [state for (state,) in states], dict(people.fetchall()))
+            window = StoredWindow(found[0], [state for (state,) in states], dict(people.fetchall()))
+        if not _is_window(window):
+            raise self.damaged()
+        return window
 
     def spill(self, windows: Stored) -> None:
         """Writes windows that do not fit into memory. They become part of the next `commit`, or are lost."""
@@ -241,7 +249,7 @@ class MonitorState:
                         self._base.execute(f"delete from {table} where {column} = ?", (number,))
                 if records:
                     self._base.executemany("insert into records values (?, ?)", records.items())
-                    old = max(records) - _KEPT, self.fact("delivered", 0)
+                    old = max(records) - _KEPT, self.fact("delivered", 0, is_count)
                     self._base.execute("delete from records where number <= ?", (min(old),))
                 self._base.execute("commit")
             self._seal = facts["seal"]
@@ -253,12 +261,15 @@ class MonitorState:
     def records(self, after: int) -> dict[int, str]:
         """The records stored after this number, in order."""
         with self._told():
-            found = self._base.execute("select number, text from records where number > ? order by number", (after,))
-            return dict(found.fetchall())
+            rows = self._base.execute("select number, text from records where number > ? order by number", (after,))
+            found: dict[int, str] = dict(rows.fetchall())
+        if not all(is_record(number, text, self.id) for number, text in found.items()):
+            raise self.damaged()
+        return found
 
     def delivered(self) -> dict[int, str]:
         """The last records that are known to have been delivered."""
-        last = self.fact("delivered", 0)
+        last = self.fact("delivered", 0, is_count)
         return {number: text for number, text in self.records(last - _REMEMBERED).items() if number <= last}
 
     @contextlib.contextmanager
@@ -274,8 +285,12 @@ class MonitorState:
             raise CheckpointError(
                 f"the state in {where} cannot be used ({error}): {reason_of(error)}. The last checkpoint is intact."
             ) from None
-        except JsonError:
-            raise CheckpointError(f"the state in {self.folder} is damaged. Name {_FOLDER}. {_NEW}") from None
+        except (JsonError, UnicodeDecodeError):
+            raise self.damaged() from None
+
+    def damaged(self) -> CheckpointError:
+        """The error about content that no monitor wrote."""
+        return CheckpointError(f"the state in {self.folder or 'memory'} is damaged. Name {_FOLDER}. {_NEW}")
 
     def close(self) -> None:
         """Closes it, so that another monitor can use the folder."""
@@ -284,6 +299,12 @@ class MonitorState:
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
+
+
+def _is_window(window: StoredWindow) -> bool:
+    """The secret and the states are checked where they are used."""
+    blobs = (window.secret, *window.states, *window.people)
+    return all(type(each) is bytes for each in blobs) and all(map(is_count, window.people.values()))
 
 
 def _unusable(folder: Path | None, error: OSError) -> CheckpointError:

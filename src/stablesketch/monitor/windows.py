@@ -26,6 +26,7 @@ from ..errors import ArgumentError
 from ..text.wording import arg
 
 SECOND = 10**9  # the clock counts nanoseconds since 1970
+LAST_SECOND = 253_370_764_800  # the year 9999 begins: later times cannot be written
 _DAY = 86_400
 _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": _DAY}
 MOST_WINDOWS = 100_000  # in a replay
@@ -144,3 +145,8 @@ class Windows:
     def first_untouched(self, clock: int) -> int:
         """The first window into which no monitor can have counted a row yet. A replay has its span."""
         return self.span[0] if self.span is not None else self.last_open(clock) + 1
+
+    def may_be_next(self, number: object) -> bool:
+        """Whether the next window to be released can have this number. A replay ends with its span."""
+        first, last = self.span or (-LAST_SECOND, LAST_SECOND // self.every)
+        return type(number) is int and first <= number <= last

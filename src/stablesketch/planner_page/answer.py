@@ -30,6 +30,8 @@ _NAMES = (
     "max_value", "epsilon", "delta", "memory", "pairs",
 )  # fmt: skip
 
+_MOST_GROUPS = 100_000
+
 
 def answer(asked: Mapping[str, str]) -> dict[str, Any]:
     """The decision for these numbers, or a `problem`: why there can be no release, and what to do."""
@@ -78,11 +80,18 @@ def _question(statistic: Statistic, asked: Mapping[str, str]) -> Question:
         value="value" if largest > 1 or statistic.of_people else None,
         by=None if groups == "none" else "group",
         person="person" if people else None,
-        groups=[str(i) for i in range(_whole("public_groups", asked))] if groups == "public" else None,
+        groups=_public_groups(asked) if groups == "public" else None,
         groups_per_person=_whole("groups_per_person", asked) if people and groups != "none" else 1,
         memory=None if exact or groups != "none" else _whole("memory", asked),
         mechanism=cast("MechanismName", mechanism),
     )
+
+
+def _public_groups(asked: Mapping[str, str]) -> list[str]:
+    count = _whole("public_groups", asked)
+    if count > _MOST_GROUPS:
+        raise ArgumentError("public_groups", count, f"must be at most {_MOST_GROUPS:,} on this page", "Lower it")
+    return [str(i) for i in range(count)]
 
 
 def _told(wanted: Question, decision: Decision) -> dict[str, Any]:

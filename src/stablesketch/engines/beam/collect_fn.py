@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -16,6 +15,7 @@ from ..local.pour import BadBatch, pour
 from ..secret_from import TheSecret, child_name
 from .batches import batch_of, columns_of, look_through, same_sorts, sorts_of
 from .elements import NAME
+from .travelled import Travelled
 
 beam = need("apache_beam", "beam")
 
@@ -44,23 +44,22 @@ class Accumulator:
         self.collector: Collector | None = None
 
     def to_bytes(self) -> bytes:
-        """Name, people and sorts as JSON, a newline, then the state; empty if no group was seen."""
+        """The bytes of `Travelled`; none if no group was seen."""
         if self.name is None:
             return b""
         if self.blob is None or self.keys:
             assert self.fn is not None
             self.blob = self.fn.counted(self).to_bytes()
-        return json.dumps([self.name, self.people, self.sorts]).encode() + b"\n" + self.blob
+        return Travelled(self.name, self.people, self.sorts, self.blob).to_bytes()
 
     @classmethod
     def from_bytes(cls, raw: bytes) -> Accumulator:
         """Reads the result of `to_bytes`."""
         if not raw:
             return cls(None)
-        head, _, blob = raw.partition(b"\n")
-        name, people, sorts = json.loads(head)
-        read = cls(None, tuple(name), blob)
-        read.people, read.sorts = people, sorts
+        found = Travelled.from_bytes(raw)
+        read = cls(None, found.name, found.state)
+        read.people, read.sorts = found.people, found.sorts
         return read
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
@@ -19,7 +18,7 @@ from ..secret_from import SecretFrom
 from . import job
 from .frame import DataFrame, Pairs, TextFrame, quiet
 from .shuffled import added_up, bounded
-from .work import OPEN_GROUPS, Recipe, checked_open
+from .work import OPEN_GROUPS, Recipe, checked_open, place_of
 
 _FEW = 1 << 12  # groups whose states the driver takes all at once
 
@@ -108,7 +107,7 @@ class SparkSource:
         if len(names) <= _FEW:
             rows = states.collect()
             job.raise_failures(self._pairs, (row.failure for row in rows))
-            ordered = iter(sorted(rows, key=lambda row: int(json.loads(row.name))))
+            ordered = iter(sorted(rows, key=lambda row: place_of(row.name)))
         else:
             states = states.persist()
             self._held.append(states.unpersist)
@@ -123,7 +122,7 @@ class SparkSource:
         row = next(rows, None)
         for code, name in enumerate(names):
             own = group_secret(self.secret, name)
-            if row is not None and int(json.loads(row.name)) == code:  # type: ignore[attr-defined]  # a Row
+            if row is not None and place_of(row.name) == code:  # type: ignore[attr-defined]  # a Row
                 yield Collector.from_bytes(bytes(row.state), own)  # type: ignore[attr-defined]
                 row = next(rows, None)
             else:

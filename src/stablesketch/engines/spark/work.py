@@ -20,7 +20,8 @@ from ...bounding.in_one_pass import Bounding, kept_rows
 from ...bounding.max_value import digit_counts
 from ...collector import Collector
 from ...collector.shards import of_group
-from ...errors import ArgumentError, StablesketchError
+from ...errors import ArgumentError, BlobError, StablesketchError
+from ...format.checked_json import MOST_WHOLE, JsonError, parsed
 from ...plan import Plan
 from ...reading.libraries import need
 from ...secret import Secret
@@ -124,20 +125,57 @@ class Recipe:
             whole = Collector.from_bytes(next(blobs), secret)
             for blob in blobs:
                 whole.merge(Collector.from_bytes(blob, secret))
-            if self.names is None and name != "null":  # all parts of the group are merged
-                whole.rename(of_group(self.shard, self.by, json.loads(name)))
-            return _merged(name, whole.to_bytes(), sum(table.column("pairs").to_pylist()), None)
+            group = group_of(name)
+            if isinstance(group, tuple):  # all parts of the group are merged
+                whole.rename(of_group(self.shard, self.by, group))
+            return _merged(name, whole.to_bytes(), _added(table.column("pairs").to_pylist()), None)
         except StablesketchError as error:
             return _merged(name, None, 0, failure.to_text(error))
 
     def _own(self, secret: Secret, name: str) -> Secret:
         """The secret of a group, given its name as JSON."""
-        known = json.loads(name)
+        known = group_of(name)
         if known is None:
             return secret
-        if self.names is not None:
+        if isinstance(known, int):
+            if self.names is None or known >= len(self.names):
+                raise _unreadable()
             return group_secret(secret, self.names[known])
-        return secret.child(child_name(tuple(known))) if self.each else secret
+        if self.names is not None or len(known) != len(self.by):
+            raise _unreadable()
+        return secret.child(child_name(known)) if self.each else secret
+
+
+def group_of(name: object) -> int | Name | None:
+    """The group of a row, read from its JSON: the place of a listed one, the name of any other, None for no groups."""
+    try:
+        known = parsed(name)
+    except JsonError:
+        raise _unreadable() from None
+    if known is None or (type(known) is int and known >= 0):
+        return known
+    if isinstance(known, list) and all(type(part) is str for part in known):
+        return tuple(known)
+    raise _unreadable()
+
+
+def place_of(name: object) -> int:
+    """The place of a listed group in its list."""
+    place = group_of(name)
+    if not isinstance(place, int):
+        raise _unreadable()
+    return place
+
+
+def _added(pairs: list[int | None]) -> int:
+    known = [one for one in pairs if one is not None and one >= 0]
+    if len(known) < len(pairs) or sum(known) > MOST_WHOLE:
+        raise BlobError("impossible number of pairs in the state of a worker: corrupt data.")
+    return sum(known)
+
+
+def _unreadable() -> BlobError:
+    return BlobError("unreadable name of a group in the state of a worker: corrupt data.")
 
 
 def checked_open(groups: object) -> int:
