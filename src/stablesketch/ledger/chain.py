@@ -27,10 +27,10 @@ def position_text(position: Position) -> str:
 
 def position_from(head: str) -> Position:
     """Reads the result of `position_text`."""
-    number, _, chain = head.partition(":") if isinstance(head, str) else ("", "", "")
-    if not number.isascii() or not number.isdigit() or not re.fullmatch("[0-9a-f]{64}", chain):
+    match = re.fullmatch("(0|[1-9][0-9]{0,18}):([0-9a-f]{64})", head) if isinstance(head, str) else None
+    if match is None:
         raise ArgumentError("since", head, "must be the head of a ledger", "Pass a value of Ledger.head")
-    return int(number), bytes.fromhex(chain)
+    return int(match[1]), bytes.fromhex(match[2])
 
 
 class Chain:
