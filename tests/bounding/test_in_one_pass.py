@@ -13,7 +13,7 @@ from engine_streams import rows, secret
 
 import stablesketch as ss
 from stablesketch.bounding.in_one_pass import Bounding, Candidates, Rule, kept_rows
-from stablesketch.bounding.persons import bounded
+from stablesketch.bounding.persons import bounded_in_sql
 from stablesketch.bounding.ranks import Ranks
 from stablesketch.reading.columns import Columns
 from stablesketch.reading.duckdb import DuckDB
@@ -33,7 +33,9 @@ def kept_by_sql(pairs: int, groups: int) -> Counter[tuple[object, ...]]:
     """The rule as it is written in SQL, which shares no line with the one under test."""
     with DuckDB() as engine:
         engine.connection.register("frame", table())
-        query = bounded(engine, "select * from frame", COLUMNS, pairs=pairs, groups=groups, secret=secret())
+        query = bounded_in_sql(
+            engine, "select * from frame", COLUMNS, pairs=pairs, groups=groups, ranks=Ranks(secret()), source="test"
+        )
         return Counter(engine.rows(query, "test"))
 
 

@@ -15,6 +15,7 @@ import pyarrow.parquet
 import pytest
 
 import stablesketch as ss
+from stablesketch.bounding import persons
 from stablesketch.bounding.persons import bounded
 from stablesketch.bounding.ranks import Ranks
 from stablesketch.engines.local import run
@@ -23,6 +24,13 @@ from stablesketch.reading.duckdb import DuckDB
 
 SECRET = bytes(range(32))
 Row = tuple[str, str, str]  # person, key, group
+
+
+@pytest.fixture(autouse=True, params=["in memory", "in SQL"])
+def both_ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every test in this file holds for rows that fit into memory, and for others."""
+    if request.param == "in SQL":
+        monkeypatch.setattr(persons, "held", lambda batches: batches.close())
 
 
 def kept(rows: list[Row], pairs: int, groups: int = 1, by: bool = True, secret: bytes = SECRET) -> list[Row]:

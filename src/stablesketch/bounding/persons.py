@@ -12,9 +12,10 @@ columns break ties. Every pair in the kept groups is as likely to be kept as any
 and group are counted, and each has its own rank. Spark and Beam keep the same rows under the same secret:
 in_one_pass.py.
 
-What is kept is stored once, as a DuckDB table, because names are counted in it before pairs are read from it. Each
-group of a person is ranked once, not once per row. The ranks are computed in this process, a batch of rows at a time:
-SHA-256 in SQL took three times as long as everything else together.
+What is kept is stored once, because names are counted in it before pairs are read from it. Rows that fit into memory
+are bounded there (in_memory.py); others in SQL, which spills to disk. Each group of a person is ranked once, not once
+per row. The ranks are computed in this process, a batch of rows at a time: SHA-256 in SQL took three times as long as
+everything else together.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from ..reading.columns import Columns
 from ..reading.duckdb import DuckDB
 from ..reading.numpy_arrow import from_numpy, to_numpy
 from ..secret import Secret
+from .in_memory import held, kept_in_memory
 from .ranks import Ranks
 
 _RUN = 1024  # identical rows
@@ -40,7 +42,22 @@ def bounded(
     """The pairs of `query` (k0, ..., v, g0, ..., u) to keep, as SQL."""
     if not 1 <= groups <= 2**31:
         raise ArgumentError("groups_per_person", groups, "must be at least 1", "Pass 1, or a few")
-    ranks, marks = Ranks(secret), columns.group_marks
+    ranks = Ranks(secret)
+    rows = held(duckdb.stream(query, source))
+    if rows is not None:
+        keys = [*columns.key_marks, *(["v"] if columns.value is not None else [])]
+        kept = kept_in_memory(rows, keys, columns.group_marks, pairs=pairs, groups=groups, ranks=ranks)
+        if kept is not None:
+            duckdb.connection.register("bounded_here", kept)
+            return "select * from temp.bounded_here"
+    return bounded_in_sql(duckdb, query, columns, pairs=pairs, groups=groups, ranks=ranks, source=source)
+
+
+def bounded_in_sql(
+    duckdb: DuckDB, query: str, columns: Columns, *, pairs: int, groups: int, ranks: Ranks, source: str
+) -> str:
+    """The same, however many rows there are: what does not fit into memory is spilled to disk."""
+    marks = columns.group_marks
     duckdb.offer("rank_of_group", lambda *cells: from_numpy(ranks.of_groups(*cells)))
     duckdb.offer("rank_of_pair", lambda *cells: from_numpy(ranks.of_pairs(*cells)))
     duckdb.offer("rank_of_copy", lambda *given: from_numpy(ranks.of_copies(*map(_numbers, given))))

@@ -150,13 +150,13 @@ def _sum_law(p: float, variance: float) -> NoisyLaw:
         return noisy_power_law(p, size_for(p, math.sqrt(variance)))
     # With this many entries the skewness hardly matters, and that of a log-normal law is close to that of ξ.
     spread = math.sqrt(math.log1p(variance))
-    scores = NormalDist()
+    return NoisyLaw(lambda probability: spread * _normal_scores(*probability.tolist()) - 0.5 * spread**2)
 
-    def log_quantiles(probability: Array) -> Array:
-        normal = np.array([scores.inv_cdf(each) for each in probability.tolist()])
-        return spread * normal - 0.5 * spread**2
 
-    return NoisyLaw(log_quantiles)
+@lru_cache(maxsize=1)
+def _normal_scores(*probability: float) -> Array:
+    """The normal scores of these probabilities, which are the same for every law."""
+    return np.array(list(map(NormalDist().inv_cdf, probability)))
 
 
 @lru_cache(maxsize=64)
