@@ -1,8 +1,9 @@
-"""docs/images/live-page.png: the live page of a monitor on the day of docs/tutorials/monitor.md, in a real Chromium.
+"""The live page of a monitor on the day of docs/tutorials/monitor.md, in a real Chromium.
 
     python benchmarks/live_page_picture.py [--output docs/images]
 
-Needs playwright and the system's chromium. A release is random, so the picture differs each time.
+It writes live-page.png, and live-page-dark.png for dark pages of the site. Needs playwright and the system's chromium.
+A release is random, so the pictures differ each time.
 """
 
 from __future__ import annotations
@@ -41,10 +42,11 @@ def main() -> None:
     assert outputs.released is not None
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 1000, "height": 880}, color_scheme="light")
-        page.goto(outputs.released.root)
-        page.locator("figure path.line").wait_for()
-        page.screenshot(path=folder / "live-page.png")
+        for scheme, name in (("light", "live-page.png"), ("dark", "live-page-dark.png")):
+            page = browser.new_page(viewport={"width": 1000, "height": 880}, color_scheme=scheme)
+            page.goto(outputs.released.root)
+            page.locator("figure path.line").wait_for()
+            page.screenshot(path=folder / name)
         browser.close()
     outputs.close()
 

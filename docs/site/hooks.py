@@ -3,7 +3,6 @@
 - CONTRIBUTING.md and its like become pages; the site begins with landing.md, and docs/README.md is its list of pages.
 - The landing page takes its picture and its command, with what that prints, from the README.
 - A link to a Python file becomes one to a page with the docstrings of that module, proofs included, and its source.
-- Words with a hyphen in code are kept in one line, and wide pictures marked and linked; style.css says what that does.
 - The link to the repository is the address that pyproject.toml gives, or that of the workflow that builds the site.
 
 Other links out of docs/ are left as they are, and mkdocs refuses them.
@@ -33,11 +32,6 @@ PAGES = {"README.md": "index.md", **MOVED}
 
 _LINK = re.compile(r"(?<=\]\()([^)#\s:]+)((?:#[^)\s]*)?)(?=\))")
 _MODULE = re.compile(r"src/(stablesketch/[\w/]+)\.py")
-_CODE = re.compile(r"<pre.*?</pre>|<code>.*?</code>", re.DOTALL)
-_HYPHENATED = re.compile(r"(?<![\w-])[\w-]*-[\w-]+")  # an option, or a word such as person-window
-_PICTURE = re.compile(r'<img ([^>]*?src="([^"]*?(images/[\w-]+\.(?:svg|png)))"[^>]*>)')
-# Points: the type of what is drawn wider is too small at the width of a phone, or of the text on a large screen.
-_WIDE, _WIDEST = 400, 700
 
 
 def on_config(config: Any) -> Any:
@@ -83,38 +77,6 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Leads the links of a page to where their targets are on the site."""
     here = page.file.src_uri
     return _LINK.sub(lambda match: _led(match[1], here) + match[2], markdown)
-
-
-def on_page_content(html: str, **_: Any) -> str:
-    """Marks what would be broken in two, or too small to read, on a narrow screen."""
-    html = _CODE.sub(lambda match: match[0] if match[0].startswith("<pre") else _kept_whole(match[0]), html)
-    return _PICTURE.sub(lambda match: _legible(match[0], match[1], match[2], _width(match[3])), html)
-
-
-def _kept_whole(code: str) -> str:
-    text = code.removeprefix("<code>").removesuffix("</code>")
-    if "<" in text:  # it has elements of its own, whose attributes must not be changed
-        return code
-    return f"<code>{_HYPHENATED.sub(_span, text)}</code>"
-
-
-def _span(word: re.Match[str]) -> str:
-    return f'<span class="option">{word[0]}</span>'
-
-
-def _legible(image: str, rest: str, address: str, width: float) -> str:
-    """A wide picture scrolls on a phone; the widest can be opened by itself, too, and be enlarged there."""
-    if 'class="' in rest:  # the landing page has one for every width
-        return image
-    marked = f'<img class="wide" style="--drawn: {width:.0f}px" {rest}' if width > _WIDE else image
-    return f'<a href="{address}" title="Open the picture by itself">{marked}</a>' if width > _WIDEST else marked
-
-
-def _width(picture: str) -> float:
-    """In points; a pixel of a screenshot is three quarters of one."""
-    if picture.endswith(".png"):
-        return 0.75 * int.from_bytes((ROOT / "docs" / picture).read_bytes()[16:20], "big")
-    return float(re.search(r'<svg [^>]*?viewBox="0 0 ([\d.]+)', _text(f"docs/{picture}"))[1])  # type: ignore[index]
 
 
 def _linked_modules(file: File) -> set[str]:
