@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from pathlib import Path
 
@@ -49,6 +50,16 @@ def test_every_public_name_is_in_the_reference(site: Path) -> None:
     for name in ss.__all__:
         if name not in ("errors", "paper"):  # modules, whose members are there
             assert re.search(rf'id="stablesketch\.[\w.]*\b{name}"', text), name
+
+
+def test_signatures_show_every_argument(site: Path) -> None:
+    """`**what` is written out: the arguments of `ss.release` are those of Python's own help, in the same order."""
+    pages = [(site / "reference" / name).read_text(encoding="utf-8") for name in ("data.html", "clusters.html")]
+    assert not any("Unpack" in page for page in pages)
+    found = re.search(r'id="stablesketch.engines.local.release.release".*?<pre>.*?</pre>', pages[0], re.DOTALL)
+    assert found is not None
+    text = re.sub(r"<[^>]*>", "", found[0])
+    assert re.findall(r"^ +(\w+):", text, re.MULTILINE) == [*inspect.signature(ss.release).parameters]
 
 
 def test_proofs_beside_the_code_are_pages(site: Path) -> None:

@@ -71,6 +71,15 @@ def test_the_blocks_left_out_are_the_ones_named_here() -> None:
     assert found == NOT_RUN
 
 
+def test_every_public_name_has_an_example_in_the_reference() -> None:
+    """Except errors: one of them is shown, and all are handled alike."""
+    pages = sorted((ROOT / "docs" / "reference").glob("*.md"))
+    shown = "".join(block.text for page in pages for block in blocks(page) if block.language == "python")
+    used = set(re.findall(r"\bss\.(\w+)", shown))
+    named = {name for name in stablesketch.__all__ if not hasattr(stablesketch.errors, name)} - {"errors"}
+    assert named - used == set()
+
+
 def test_the_readme_has_an_example() -> None:
     assert any(block.language == "python" for block in blocks(ROOT / "README.md"))
 

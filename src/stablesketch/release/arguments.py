@@ -158,20 +158,24 @@ def may_count_pairs(relation: Relation, by: object) -> bool:
     return relation == "replace" and not by
 
 
+def shown_arguments(what: type) -> list[inspect.Parameter]:
+    """The arguments of `What` or one of its subclasses, with their defaults; columns first."""
+    keyword, needed = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.empty
+    typed = [
+        inspect.Parameter(name, keyword, default=DEFAULTS.get(name, needed), annotation=one.__forward_arg__)
+        for name, one in inspect.get_annotations(what).items()
+    ]
+    return sorted(typed, key=lambda one: one.name not in _names_of(Columns))
+
+
 def asks(what: type) -> Callable[[Function], Function]:
     """Shows the arguments of `what`, with their defaults, in the signature of a function that takes them as **what."""
 
     def shown(function: Function) -> Function:
         own = inspect.signature(function)
         *named, _ = own.parameters.values()
-        keyword, needed = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.empty
-        typed = [
-            inspect.Parameter(name, keyword, default=DEFAULTS.get(name, needed), annotation=one.__forward_arg__)
-            for name, one in inspect.get_annotations(what).items()
-        ]
-        typed.sort(key=lambda one: one.name not in _names_of(Columns))  # which come first
-        first = [one for one in named if one.kind != keyword]
-        parameters = [*first, *typed, *named[len(first) :]]
+        first = [one for one in named if one.kind != inspect.Parameter.KEYWORD_ONLY]
+        parameters = [*first, *shown_arguments(what), *named[len(first) :]]
         setattr(function, "__signature__", own.replace(parameters=parameters))  # noqa: B010  # functions have it
         return function
 
