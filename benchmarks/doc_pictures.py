@@ -3,7 +3,8 @@
     python benchmarks/doc_pictures.py [--output docs/images]
 
 plan.svg is the picture of docs/how-to/plan.md. The others come from following a tutorial up to the command that draws
-them; a release is random, so they differ each time.
+them. A release is random, so each picture differs from the last; the output that the page shows after the command is
+replaced by that of the same run. Read the sentences around it: they may state its numbers.
 """
 
 from __future__ import annotations
@@ -32,19 +33,31 @@ def shell_blocks(page: str) -> list[str]:
     return re.findall(r"^```sh\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
 
 
-def followed(page: str, picture: str) -> bytes:
-    """What the page draws into the file `picture`: its commands are run in an empty folder until the file exists."""
-    script = []
+def followed(page: str, picture: str) -> tuple[bytes, str]:
+    """What the page draws into the file `picture`, and what the block that draws it prints.
+
+    The commands of the page are run in an empty folder until the file exists.
+    """
+    script: list[str] = []
     for block in shell_blocks(page):
+        if picture in block:
+            script.append("printf '\\0'")
         script += [line for line in block.splitlines() if line not in SETUP]
         if picture in block:
             break
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     with tempfile.TemporaryDirectory() as folder:
         command = ["bash", "-euo", "pipefail", "-c", "\n".join(script)]
-        subprocess.run(command, cwd=folder, env={**os.environ, "PATH": path}, check=True, stdout=subprocess.DEVNULL)
+        environment = {**os.environ, "PATH": path}
+        done = subprocess.run(command, cwd=folder, env=environment, check=True, stdout=subprocess.PIPE, text=True)
         (found,) = Path(folder).rglob(picture)
-        return found.read_bytes()
+        return found.read_bytes(), done.stdout.partition("\0")[2]
+
+
+def with_output(text: str, picture: str, printed: str) -> str:
+    """The page with this output after the command that draws the picture, if it shows the output of that command."""
+    pattern = rf"(^```sh\n(?:(?!```).)*{re.escape(picture)}(?:(?!```).)*```\n\n```text\n)(?:(?!```).)*"
+    return re.sub(pattern, lambda match: match[1] + printed, text, flags=re.DOTALL | re.MULTILINE)
 
 
 def main() -> None:
@@ -55,7 +68,11 @@ def main() -> None:
     if shutil.which("bash") is None:
         sys.exit("The pages are run by bash, which was not found.")
     for page, picture in PICTURES:
-        (folder / picture).write_bytes(followed(page, picture))
+        drawn, printed = followed(page, picture)
+        (folder / picture).write_bytes(drawn)
+        if folder == ROOT / "docs" / "images":
+            source = ROOT / "docs" / page
+            source.write_text(with_output(source.read_text(encoding="utf-8"), picture, printed), encoding="utf-8")
         print(f"{folder / picture}: {(folder / picture).stat().st_size:,} bytes")
 
 

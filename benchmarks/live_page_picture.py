@@ -12,6 +12,7 @@ import argparse
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 import stablesketch as ss
 from stablesketch.monitor import Monitor, Watch
@@ -42,7 +43,8 @@ def main() -> None:
     assert outputs.released is not None
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        for scheme, name in (("light", "live-page.png"), ("dark", "live-page-dark.png")):
+        for name in ("live-page.png", "live-page-dark.png"):
+            scheme: Literal["light", "dark"] = "dark" if "dark" in name else "light"
             page = browser.new_page(viewport={"width": 1000, "height": 880}, color_scheme=scheme)
             page.goto(outputs.released.root)
             page.locator("figure path.line").wait_for()

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from browser_helpers import Window, brightness
+from PIL import Image, ImageChops
 
 import stablesketch as ss
 from stablesketch.monitor import Watch
@@ -19,6 +23,8 @@ from stablesketch.monitor.windows import Windows
 
 pytestmark = pytest.mark.slow
 
+ROOT = Path(__file__).parents[2]
+IMAGES = ROOT / "docs" / "images"
 WATCH = Watch.of([ss.Shannon(), ss.Hill(0.5)], 1.0, 1e-9, FIELDS, Windows(60))
 NOON = 29_913_840  # the window that begins at 2026-11-16T12:00:00Z
 EMPTY = [plan.open().release() for plan in WATCH.plans]
@@ -156,3 +162,14 @@ def test_it_is_dark_where_the_reader_wants_it(window: Window, shown: tuple[str, 
     dark = page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
     paper = brightness(page.locator("body").evaluate("e => getComputedStyle(e).backgroundColor"))
     assert paper < 0.2 if dark else paper > 0.9
+
+
+def test_the_pictures_in_the_documentation_look_like_it(chromium: Any, tmp_path: Path) -> None:
+    """By patches of 31 by 44 pixels: releases are random, and move the line by a pixel or two."""
+    program = ROOT / "benchmarks" / "live_page_picture.py"
+    done = subprocess.run([sys.executable, str(program), "--output", str(tmp_path)], capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    for name in ("live-page.png", "live-page-dark.png"):
+        pair = (Image.open(folder / name).convert("RGB").resize((32, 20)) for folder in (tmp_path, IMAGES))
+        patches = ImageChops.difference(*pair).get_flattened_data()
+        assert sum(max(patch) > 40 for patch in patches) / (32 * 20) < 0.10, name

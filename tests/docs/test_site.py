@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 import inspect
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from built_site import build_site
@@ -43,6 +45,20 @@ def test_the_repository_is_linked_where_it_has_an_address(tmp_path: Path) -> Non
     address = {"GITHUB_SERVER_URL": "https://example.org", "GITHUB_REPOSITORY": "some/where"}
     page = (build_site(tmp_path, **address) / "start.html").read_text(encoding="utf-8")
     assert re.search(r'<a href="https://example.org/some/where"[^>]*title="Go to repository"', page)
+
+
+def test_pyproject_is_the_one_place_for_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Source in [project.urls] goes before the address of the workflow; the package has the same."""
+    spec = importlib.util.spec_from_file_location("hooks", ROOT / "docs" / "site" / "hooks.py")
+    assert spec is not None
+    assert spec.loader is not None
+    hooks = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(hooks)
+    monkeypatch.setattr(hooks, "_text", lambda name: '[project.urls]\nSource = "https://example.org/here"\n')
+    monkeypatch.setenv("GITHUB_REPOSITORY", "some/fork")
+    monkeypatch.setenv("GITHUB_SERVER_URL", "https://example.org")
+    config = hooks.on_config(SimpleNamespace())
+    assert (config.repo_url, config.repo_name) == ("https://example.org/here", "Repository")
 
 
 def test_every_public_name_is_in_the_reference(site: Path) -> None:

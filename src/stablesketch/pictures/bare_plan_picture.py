@@ -13,7 +13,7 @@ from ..errors import PlanInfeasible
 from ..plan import Plan
 from ..plan.mechanism import mechanism_for, mechanism_of
 from ..text.spoken import at_most, short
-from .style import BLUE, GREEN, GREY, INK, VERMILION, canvas, log_axes
+from .style import BLUE, GREEN, GREY, INK, VERMILION, log_axes, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -69,7 +69,7 @@ def bare_neighbourhood(chosen: Plan) -> BareNeighbourhood:
 def draw_bare(chosen: Plan, around: BareNeighbourhood | None, said: str) -> Figure:
     """Error against ε and against the size, and for moments against F_p itself."""
     around = around or bare_neighbourhood(chosen)
-    figure, (left, middle, *rest) = canvas(*((16.0, 5.2, 3) if chosen.statistic.relative else (11.0, 5.2, 2)))
+    figure, (left, middle, *rest) = panels(3 if chosen.statistic.relative else 2)
     _against_epsilon(left, chosen, around)
     _against_size(middle, chosen, around)
     for right in rest:

@@ -20,7 +20,7 @@ from ..plan.mechanism import mechanism_for, mechanism_of
 from ..text.spoken import at_most, short
 from ..text.wording import arg
 from .bare_plan_picture import BareNeighbourhood, Curve, draw_bare
-from .style import BLUE, GREY, INK, SKY, VERMILION, canvas, in_style, log_axes
+from .style import BLUE, GREY, INK, SKY, VERMILION, in_style, log_axes, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -103,7 +103,7 @@ def plan_picture(chosen: Plan, around: Neighbourhood | BareNeighbourhood | None 
         return draw_bare(chosen, around if isinstance(around, BareNeighbourhood) else None, said)
     if not isinstance(around, Neighbourhood):
         around = neighbourhood(chosen)
-    figure, (left, middle, *rest) = canvas(*((11.0, 5.2, 2) if mechanism_of(chosen).by_length else (16.0, 5.2, 3)))
+    figure, (left, middle, *rest) = panels(2 if mechanism_of(chosen).by_length else 3)
     drawn = around.sketch if mechanism_of(chosen).by_length else chosen
     _against_epsilon(left, drawn, around)
     _against_size(middle, drawn, around)

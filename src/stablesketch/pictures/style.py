@@ -132,6 +132,14 @@ def canvas(width: float, height: float, columns: int = 1, rows: int = 1) -> tupl
     return figure, list(figure.subplots(rows, columns, squeeze=False).flat)
 
 
+def panels(count: int) -> tuple[Figure, list[Axes]]:
+    """A figure with two panels side by side, or with three in two rows: in one row they would be too small to read."""
+    figure, axes = canvas(11.0, 5.2 if count == 2 else 9.2, 2, (count + 1) // 2)
+    for spare in axes[count:]:
+        spare.remove()
+    return figure, axes[:count]
+
+
 def log_axes(
     axes: Axes, title: str, xlabel: str, ylabel: str = "", *, percent: bool,
     within: tuple[float, float] | None = None,
