@@ -183,7 +183,7 @@ def test_the_total_that_a_monitor_publishes_is_looked_at(statistic: ss.Statistic
             for _ in range(1_000):
                 collector = opened(plan)
                 collector.update(keys)
-                (release,) = released([collector], lambda plan: Terms(9.0, 0.1, "add_remove", 1, total=True))
+                (release,) = released([collector], lambda: [Terms(9.0, 0.1, "add_remove", 1, total=True)])
                 numbers = published(release)
                 names = tuple(numbers)
                 sample.append(list(numbers.values()))

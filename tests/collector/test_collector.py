@@ -434,4 +434,4 @@ def test_a_release_says_what_its_plan_costs_when_it_is_made() -> None:
 def test_terms_below_the_price_are_refused() -> None:
     plan = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6), size=20)
     with pytest.raises(ss.ArgumentError, match="must not be below"):
-        released([plan.open(shard="a")], lambda plan: Terms(0.5, 1e-6, "add_remove", 1, False, 0.95))
+        released([plan.open(shard="a")], lambda: [Terms(0.5, 1e-6, "add_remove", 1, False, 0.95)])

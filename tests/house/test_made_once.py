@@ -1,4 +1,5 @@
-"""What a release says is decided before it is made, in one place, and no release is changed afterwards.
+"""What a release says is decided before it is made, in one place, and no release is changed afterwards. One function
+publishes it, wherever the data are.
 
 Its ε and δ, its relation and what it protects are its `Terms`, which are made where something is decided. A `Release`
 is made of them by the state of a mechanism, or read from its JSON. All that comes later is the number of its record,
@@ -24,7 +25,6 @@ OTHERS = {
     "mechanism/shared/belief.py": "a finding, before anything is released",
     "mechanism/counter.py": "a finding, before anything is released",
     "mechanism/entropy/measured.py": "a finding, before anything is released",
-    "monitor/few_rows.py": "the record of a window may have wider limits than its releases",
     "sketch/diversity_estimate.py": "an estimate, which is not private",
 }
 OF_FEW = {"low", "high", "points", "record", "total"}  # fields that little else has
@@ -51,6 +51,20 @@ def test_terms_are_made_where_something_is_decided() -> None:
 
 def test_a_release_is_made_in_one_place() -> None:
     assert {place for place, _ in calls("Release")} == {"mechanism/shared/state.py"}
+
+
+def test_one_function_publishes_whatever_is_decided() -> None:
+    """Local and Spark by `run_source`; Beam, the monitor and stored collectors, which have no `Source`, themselves. A
+    collector that is released in Python has no decision: its plan says everything."""
+    assert {place for place, _ in calls("run_source")} == {"engines/local/release.py", "engines/spark/release.py"}
+    assert {place for place, _ in calls("publish")} == {
+        "cli/release_stored.py", "engines/beam/transform.py", "monitor/open_windows.py", "release/run.py",
+    }  # fmt: skip
+    assert {place for place, _ in calls("released")} == {"collector/releasing.py", "release/publish.py"}
+    assert {place for place, _ in calls("selected")} == {"release/publish.py"}
+    deciding = {"engines/beam/transform.py", "monitor/watch.py", "release/run.py"}
+    asking = {"cli/dry_run.py", "planner_page/answer.py"}  # what would be decided
+    assert {place for place, _ in calls("decide")} == deciding | asking
 
 
 def test_no_release_is_changed_afterwards() -> None:

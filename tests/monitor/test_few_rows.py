@@ -6,18 +6,19 @@ import json
 import math
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
-from monitor_tools import JSON
+from monitor_tools import JSON, at, run
 
 import stablesketch as ss
-from stablesketch.collector.releasing import released
 from stablesketch.monitor import Watch
 from stablesketch.monitor.records import window_record
 from stablesketch.monitor.windows import Windows
 from stablesketch.plan.mechanism import charge_of
 from stablesketch.privacy import discrete_laplace
+from stablesketch.release.publish import Till, publish
 from stablesketch.secret import Secret
 
 SHARES = [ss.Hill(0.5), ss.Shannon(), ss.Hill(1.0), ss.Renyi(0.5), ss.Profile((0.5, 1.0, 2.0))]
@@ -32,7 +33,8 @@ def records(statistic: ss.Statistic, rows: int, windows: int, mechanism: Any = "
         collector = asked.plans[0].open(secret)
         if rows:
             collector.update([f"k{i % 50}" for i in range(rows)])
-        found.append(json.loads(window_record("m", number, asked, number, released([collector], asked.terms))))
+        releases = publish(asked.decisions, [collector], Till())
+        found.append(json.loads(window_record("m", number, asked, number, releases)))
     return found
 
 
@@ -89,7 +91,7 @@ def test_the_total_is_paid_for_and_drawn_once(
     )  # fmt: skip
     collector = asked.plans[0].open()
     collector.update([f"k{i % 50}" for i in range(400)], [1 + i % 5 for i in range(400)])
-    (release,) = released([collector], asked.terms)
+    (release,) = publish(asked.decisions, [collector], Till())
     with_total = len(drawn)
     assert release.total is not None
     assert drawn.count((release.total.scale, int(release.total.value) - 1_200)) == 1
@@ -111,3 +113,39 @@ def test_no_other_release_has_the_total() -> None:
     collector = ss.plan(ss.Hill(0.5), ss.Privacy(1.0, 1e-9)).open()
     collector.update(["a"])
     assert collector.release().total is None
+
+
+def test_the_ledger_has_what_the_record_shows(tmp_path: Path) -> None:
+    """A window is published once: its limits are made wide with the release, not in the record alone."""
+    ledger = ss.Ledger(tmp_path / "budget.db", epsilon=9.0, delta=1e-6)
+    asked = Watch.of([ss.Hill(0.5), ss.Profile((0.5, 1.0, 2.0))], 1.0, 1e-9, JSON, Windows(60, 10))
+    found, _ = run(asked, [at(0), at(75)], ledger=ledger)
+    windows = [each["releases"] for each in found if "releases" in each]
+    assert len(windows) >= 2
+    for own, profile in windows:
+        for release in (own, profile):
+            recorded = ledger.published(release["record"])
+            assert recorded is not None
+            assert json.loads(recorded) == release
+        assert own["low"] == 1.0
+        assert {point["low"] for point in profile["points"]} == {1.0}
+
+
+def test_each_release_of_a_window_is_judged_by_its_own_total() -> None:
+    """Its limits are a function of what it publishes. Of 60 windows of 60 rows, a total cannot be told from 0 with
+    probability 0.63: all would be alike under other secrets with a probability below 1e-11."""
+    asked = Watch.of([ss.Hill(0.5), ss.Shannon()], 2.0, 1e-9, JSON, Windows(60, 10))
+    seen = set()
+    for number in range(60):
+        secrets = [Secret.from_bytes(number.to_bytes(31, "big") + bytes([place])) for place in range(2)]
+        collectors = [plan.open(secret) for plan, secret in zip(asked.plans, secrets, strict=True)]
+        for collector in collectors:
+            collector.update([f"k{i}" for i in range(60)])
+        releases = publish(asked.decisions, collectors, Till())
+        for statistic, release in zip((ss.Hill(0.5), ss.Shannon()), releases, strict=True):
+            assert release.total is not None
+            few = release.total.value < 1.0 + math.log(500.0) * release.total.scale
+            assert not few or release.low == statistic.range()[0]
+            seen.add((str(statistic), few))
+    assert (str(ss.Hill(0.5)), True) in seen
+    assert (str(ss.Hill(0.5)), False) in seen

@@ -36,8 +36,11 @@ def release_all(
     Each has its own secret; for groups of one stream that is `secret.child(name)`. `labels` and `parts` have one item
     for each collector. `Collector.release` explains them, and `person`.
     """
-    own = partial(terms_of_plan, confidence=confidence, person=person)
-    return released(collectors, own, ledger=ledger, labels=labels, parts=parts)
+
+    def terms() -> list[Terms]:
+        return [terms_of_plan(collector.plan, confidence, person=person) for collector in collectors]
+
+    return released(collectors, terms, ledger=ledger, labels=labels, parts=parts)
 
 
 def terms_of_plan(plan: Plan, confidence: float, *, person: bool = False) -> Terms:
@@ -48,14 +51,14 @@ def terms_of_plan(plan: Plan, confidence: float, *, person: bool = False) -> Ter
 
 def released(
     collectors: Sequence[Collector],
-    terms_of: Callable[[Plan], Terms],
+    terms: Callable[[], Sequence[Terms]],
     *,
     ledger: Ledger | None = None,
     labels: Sequence[str] | None = None,
     parts: Sequence[tuple[str, str]] | None = None,
     later: bool = False,
 ) -> list[Release]:
-    """Like `release_all`, each on the terms of its plan, which are read once nobody can change the plan any more.
+    """Like `release_all`, each on its own terms, which are read once nobody can change a plan any more.
 
     With `later`, the caller records them, as part of something larger, before anyone sees them. Neither they nor what
     was paid for them then appear in a later error: only the caller knows what was shown.
@@ -76,19 +79,19 @@ def released(
         raise ArgumentError("collectors", len(collectors), "must all be different", "Pass each collector once")
     with until_shown() as shown, holding(*(collector._lock for collector in collectors)):
         payment = Payment() if later else shown
-        terms = [_checked_terms(collector.plan, terms_of(collector.plan)) for collector in collectors]
-        for collector, own in zip(collectors, terms, strict=True):
+        each = [_checked_terms(one.plan, own) for one, own in zip(collectors, terms(), strict=True)]
+        for collector, own in zip(collectors, each, strict=True):
             collector._check_ready(own.confidence)
         states = [collector._held() for collector in collectors]
         keys = [state.secret for state in states]
-        entries = _entries(collectors, keys, labels, parts, terms) if ledger is not None else []
+        entries = _entries(collectors, keys, labels, parts, each) if ledger is not None else []
         releases: list[Release] = []
 
         def compute() -> None:
             """Computes the value in memory, so that the record of the payment can hold it. Computing again gives the
             same value.
             """
-            releases[:] = [state.release(own) for state, own in zip(states, terms, strict=True)]
+            releases[:] = [state.release(own) for state, own in zip(states, each, strict=True)]
 
         pay = None if ledger is None else lambda: _paid(ledger, entries, payment, compute, releases)
         receipt = None if ledger is None else (ledger.path, ledger.name, entries)

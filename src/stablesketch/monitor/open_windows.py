@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..collector import Collector
-from ..collector.releasing import released
 from ..errors import BudgetExceeded, SecretSpent
 from ..ledger import Ledger
 from ..reading.numpy_arrow import from_numpy
+from ..release.publish import Till, publish
 from ..secret import Secret
 from ..statistic.published import Release
 from .block import Rows
@@ -91,15 +91,13 @@ class OpenWindows:
         window = self._window(number)
         self._held.pop(number)
         self._changed.discard(number)
+        decisions = self._watch.decisions
         if self._ledger is None:
-            return released(window.collectors, self._watch.terms, later=True)
+            return publish(decisions, window.collectors, Till(), later=True)
         # A row is in one window, so windows of events are parts of one partition. People come back.
-        parts = [(f"monitor {self._state.id}", start)] * len(window.prints) if self._watch.protect == "event" else None
+        part = (f"monitor {self._state.id}", start) if self._watch.protect == "event" else None
         try:
-            labels = [start] * len(window.prints)
-            return released(
-                window.collectors, self._watch.terms, ledger=self._ledger, labels=labels, parts=parts, later=True
-            )
+            return publish(decisions, window.collectors, Till(self._ledger, start, part), later=True)
         except (SecretSpent, BudgetExceeded):  # possibly a budget that this release itself used up
             before = _paid_before(self._ledger, window.prints)
             if before is None:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from ..errors import StablesketchError
 from ..format.checked_json import Fields, JsonError, parsed
 from ..statistic.published import Release
-from .few_rows import has_few_rows, of_few_rows
+from .few_rows import has_few_rows
 from .watch import Watch
 from .windows import SECOND, moment, shown
 
@@ -28,9 +28,6 @@ def window_record(
     """The releases of a window, their total cost, what is left of a ledger's budget, and whether there may be too few
     rows to say anything, judged by the releases alone."""
     epsilon, delta = watch.price
-    few = has_few_rows(watch.plans, releases)
-    if few:
-        releases = [of_few_rows(plan, one) for plan, one in zip(watch.plans, releases, strict=True)]
     content = {
         "format": WINDOW,
         "monitor": monitor,
@@ -41,7 +38,7 @@ def window_record(
         "epsilon": epsilon,
         "delta": delta,
         **({} if left is None else {"epsilon_left": left}),
-        "few_rows": few,
+        "few_rows": has_few_rows(watch.plans, releases),
         "releases": [json.loads(one.to_json()) for one in releases],
     }
     return json.dumps(content)

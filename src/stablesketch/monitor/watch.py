@@ -17,7 +17,6 @@ from ..reading.columns import Columns, OnBad
 from ..release.decide import Decision, decide
 from ..release.question import Question
 from ..statistic import STATISTICS, Statistic
-from ..statistic.published import Terms
 from ..text.spoken import at_most
 from ..text.wording import arg
 from .fields import LineFields
@@ -138,10 +137,6 @@ class Watch:
             f"Everything one person did in a window is protected; {rows}. Each window spends ε again: up to "
             f"ε = {spent} in a day for somebody who is in all {a_day:,} windows, unless a ledger stops it"
         )
-
-    def terms(self, plan: Plan) -> Terms:
-        """What each release says about itself: its own share."""
-        return next(each.terms for each in self.decisions if each.plan == plan)
 
     @property
     def pairs_per_person(self) -> int:

@@ -1,23 +1,28 @@
-"""`publish`: chooses names, releases numbers and pays for them, in this order, as decided.
+"""`publish`: releases numbers and pays for them, as decided. Every engine, the command line and the monitor call it.
 
 Nothing is shown before it is in the ledger. A single number is recorded by its collector, with the fingerprint of its
 secret (secret/spending.py). A table, or what follows a search for max_value, is released under secrets that nobody else
 has, and recorded as one release: computed in memory, paid for together with the values, then shown.
+
+`names_shown` chooses the groups of a table. Where the data can be asked, it comes before `publish`, and only the groups
+it chose are collected. In a pipeline of Beam, which cannot be asked, both are steps of their own: a worker has the
+collector of one group, and publishes it if its name is chosen. The choice looks at each group alone, so choosing from
+one group at a time is choosing from all of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
-from ..bounding.groups import GroupBudget, Name, in_order, selected
+from ..bounding.groups import Name, in_order, selected
 from ..collector import Collector
 from ..collector.releasing import released
 from ..errors import ArgumentError
 from ..ledger.arguments import checked_label
 from ..ledger.record import Ask, Entry
 from ..secret.paying import Paid, current_payment
-from ..statistic.published import Release, Terms
+from ..statistic.published import Release
 from ..text.wording import arg
 from .decide import Decision
 from .outcome import GroupRelease, to_json
@@ -28,12 +33,16 @@ if TYPE_CHECKING:
 
 
 class Till:
-    """How a release is paid for: from a ledger, under a label, or not at all."""
+    """How releases are paid for: from a ledger, under a label, as a part of a partition (`Collector.release`). Without
+    a ledger nothing is left to pay, as for the workers of a pipeline that was paid for as a whole.
+    """
 
-    def __init__(self, ledger: Ledger | None = None, label: str = "") -> None:
+    def __init__(
+        self, ledger: Ledger | None = None, label: str = "", part: tuple[str, str] | None = None
+    ) -> None:  # fmt: skip
         if label and ledger is None:
             raise ArgumentError("label", label, "needs a ledger to record it", f"Pass {arg('ledger')}, or leave it out")
-        self.ledger, self.label = ledger, label
+        self.ledger, self.label, self.part = ledger, label, part
         self.tried = False  # whether a payment was made, or refused
 
     def check(self, ask: Ask) -> None:
@@ -54,36 +63,44 @@ class Till:
         return record.number
 
 
-def names_shown(table: GroupBudget, counts: Iterable[tuple[Name, int]]) -> list[Name]:
-    """The names of the groups to show, chosen privately, in order. `counts` has each group's number of people or
-    pairs.
+def names_shown(decision: Decision, counts: Iterable[tuple[Name, int]]) -> list[Name]:
+    """The names to show of groups with these numbers of people or pairs: chosen privately, in order; or all of them, if
+    names are public.
     """
+    table = decision.table
+    if table is None or not table.selection_epsilon:
+        return [name for name, _ in counts]
     return in_order(selected(counts, table))
 
 
-def one_number(terms: Terms, collector: Collector, name: Name = (), *, later: bool = False) -> Release | GroupRelease:
-    """The release of one collector on the decided terms; a group's release if there is a name.
-
-    With `later`, the caller records it, together with everything it is part of, before anyone sees it.
-    """
-    (own,) = released([collector], lambda _: terms, later=later)
-    return GroupRelease(name, own) if name else own
-
-
+@overload
 def publish(
-    decision: Decision, collectors: Iterable[Collector], till: Till, *, names: Sequence[Name] = ((),),
-    progress: Progress | None = None,
+    decision: Decision, collectors: Iterable[Collector], till: Till, *, names: Sequence[Name] = ...,
+    progress: Progress | None = ...,
+) -> list[Release] | list[GroupRelease]: ...  # fmt: skip
+@overload
+def publish(
+    decision: Sequence[Decision], collectors: Iterable[Collector], till: Till, *, later: bool = ...
+) -> list[Release]: ...
+def publish(
+    decision: Decision | Sequence[Decision], collectors: Iterable[Collector], till: Till, *,
+    names: Sequence[Name] = ((),), progress: Progress | None = None, later: bool = False,
 ) -> list[Release] | list[GroupRelease]:  # fmt: skip
     """Releases the collector of each name, in this order; without names, the only collector. When it returns, all are
     paid for.
 
+    Several decisions are about several statistics of the same pairs, as in the windows of a monitor: each has its own
+    collector and its own record, and the ledger enters all of them together. With `later`, the caller stores them
+    before anyone sees them, and answers for what an error says (`released`).
+
     Raises:
         BudgetExceeded: the budget does not allow it.
     """
-    grouped, unpaid = decision.table is not None, till.ledger is not None
+    if not isinstance(decision, Decision):
+        return _side_by_side(decision, collectors, till, later=later)
     if not decision.as_one:
-        labels = [till.label] if unpaid else None
-        return released(list(collectors), lambda _: decision.terms, ledger=till.ledger, labels=labels)
+        return _side_by_side([decision], collectors, till, later=later)
+    grouped, unpaid = decision.table is not None, till.ledger is not None
     # How many names were chosen privately is not shown before it is paid for.
     chosen = decision.table is not None and decision.table.selection_epsilon > 0.0
     shown = None if not grouped or (unpaid and chosen) else progress
@@ -91,9 +108,21 @@ def publish(
         shown.begin("releasing", len(names))
     releases: list[Any] = []
     for name, collector in zip(names, collectors, strict=True):
-        releases.append(one_number(decision.terms, collector, name, later=unpaid))
+        (own,) = released([collector], lambda: [decision.terms], later=unpaid)
+        releases.append(GroupRelease(name, own) if name else own)
         if shown is not None:
             shown.advance(1)
     # Recorded with their values, which nobody has seen until then.
     number = till.pay(decision.ask, lambda number: to_json([one.recorded(number) for one in releases], grouped=grouped))
     return releases if number is None else [one.recorded(number) for one in releases]
+
+
+def _side_by_side(
+    decisions: Sequence[Decision], collectors: Iterable[Collector], till: Till, *, later: bool
+) -> list[Release]:
+    """Each collector on the terms of its own decision, recorded by itself, all in one transaction."""
+    assert not any(one.as_one for one in decisions)
+    labels = None if till.ledger is None else [till.label] * len(decisions)
+    parts = None if till.part is None else [till.part] * len(decisions)
+    terms = [one.terms for one in decisions]
+    return released(list(collectors), lambda: terms, ledger=till.ledger, labels=labels, parts=parts, later=later)

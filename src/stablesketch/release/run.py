@@ -87,9 +87,8 @@ def _table(
     question: Question, source: Source, till: Till, max_value: int | None, progress: Progress | None
 ) -> tuple[Decision, list[Release] | list[GroupRelease]]:
     decision = decide(question, max_value=max_value)
-    assert decision.table is not None
     if max_value is None:  # otherwise it was checked before
         till.check(decision.ask)
-    names = question.groups if question.groups is not None else names_shown(decision.table, source.group_counts())
+    names = question.groups if question.groups is not None else names_shown(decision, source.group_counts())
     collectors = source.collected_groups(decision.plan, names)
     return decision, publish(decision, collectors, till, names=names, progress=progress)

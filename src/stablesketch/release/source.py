@@ -1,7 +1,7 @@
 """`Source`: what a release asks of data, on this machine or on Spark (`engines/`).
 
 A Beam pipeline is not a `Source`: it runs later, elsewhere and window by window, so nobody can ask it for a number and
-wait. It calls `decide`, `names_shown` and `one_number`, as `run_source` does, in steps of its own.
+wait. It calls `decide`, `names_shown` and `publish`, as `run_source` does, in steps of its own.
 
 `Progress` is told how much has been read.
 """

@@ -17,6 +17,7 @@ from ..text.spoken import at_most
 _FORMAT = "stablesketch-release/1"
 _LEAST, _BELOW_ONE = 5e-324, 1.0 - 2.0**-53
 _MOST_POINTS = 16
+_SCALES = math.log(500)  # of Laplace noise: it exceeds this many in one of a thousand draws
 
 
 @dataclass(frozen=True)
@@ -25,8 +26,8 @@ class Terms:
 
     ε and δ are the price of everything that the release is part of: a table, or a search for max_value. The relation
     and the unit are those the caller asked for; a table may be planned for other neighbours (bounding/groups.py).
-    `total` says whether the release includes the noisy total that it was computed from, if there is one. The total is
-    paid for in any case.
+    `total` says whether the release includes the noisy total that it was computed from, if there is one, and limits
+    that hold even for a stream without pairs (mechanism/shared/few_pairs.py). The total is paid for in any case.
     """
 
     epsilon: float
@@ -53,6 +54,11 @@ class NoisyTotal:
 
     value: float
     scale: float
+
+    @property
+    def may_be_zero(self) -> bool:
+        """Whether it cannot be told from 0. It can in one of a thousand streams whose total is 0."""
+        return self.value < 1.0 + _SCALES * self.scale
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 On other engines a `Source` (release/source.py) answers at once. A pipeline is described first and runs later, so one
 step yields the collectors and the number of people or pairs of each group, and the next step chooses names and releases
-numbers, with the same functions.
+numbers, with the same functions (release/publish.py).
 """
 
 from __future__ import annotations

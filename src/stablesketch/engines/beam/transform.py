@@ -33,21 +33,20 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
-from ...bounding.groups import GroupBudget, Name
+from ...bounding.groups import Name
 from ...collector import Collector
 from ...errors import HIDDEN, ArgumentError, ArgumentTypeError
 from ...privacy import Privacy
 from ...reading.libraries import need
 from ...reading.opened import Input
 from ...release.arguments import What, asks, question, warned
-from ...release.decide import decide
+from ...release.decide import Decision, decide
 from ...release.outcome import GroupRelease
-from ...release.publish import Till, names_shown, one_number
+from ...release.publish import Till, names_shown, publish
 from ...release.question import Question
 from ...secret.paying import until_shown
 from ...statistic import Statistic
 from ...statistic.published import Release as Released
-from ...statistic.published import Terms
 from ..secret_from import SecretFrom, TheSecret
 from .collect_fn import secret_of
 from .elements import check_elements
@@ -118,9 +117,7 @@ class Release(beam.PTransform):  # type: ignore[misc, name-defined]  # Beam is u
         decision = decide(_by_window(question) if windowed else question, overlap=overlap, public=public)
         with until_shown():
             self._till.pay(decision.ask)
-        return source.collected(decision.plan) | "Once" >> beam.ParDo(
-            _Published(decision.terms, decision.table, self._secret)
-        )
+        return source.collected(decision.plan) | "Once" >> beam.ParDo(_Published(decision, self._secret))
 
     def _check(self, pcoll: Any, windowed: bool) -> None:
         question = self._question
@@ -182,16 +179,16 @@ def _by_window(question: Question) -> Question:
 
 
 class _Published(beam.DoFn):  # type: ignore[misc, name-defined]
-    """Collectors → releases on the decided terms; if groups are selected, only of those that pass."""
+    """Collectors → releases as decided; if names are chosen privately, only of those that are. All was paid for when
+    the transform was applied."""
 
-    def __init__(self, terms: Terms, table: GroupBudget | None, secret: TheSecret) -> None:
+    def __init__(self, decision: Decision, secret: TheSecret) -> None:
         super().__init__()
-        self._terms, self._table, self._secret = terms, table, secret
+        self._decision, self._secret = decision, secret
 
     def process(self, element: tuple[Name, tuple[bytes, int]]) -> Iterator[Released | GroupRelease]:
         """Releases one collector, given its number of people or pairs."""
         name, (blob, count) = element
-        table = self._table
         collector = Collector.from_bytes(blob, secret_of(self._secret.spend(name), name, False))
-        if table is None or not table.selection_epsilon or names_shown(table, [(name, count)]):
-            yield one_number(self._terms, collector, name)
+        if names_shown(self._decision, [(name, count)]):
+            yield from publish(self._decision, [collector], Till(), names=[name])

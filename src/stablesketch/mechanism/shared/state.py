@@ -17,6 +17,7 @@ from ...sketch import Sketch
 from ...sketch.columns import Fingerprinter
 from ...statistic.published import NoisyTotal, Point, Release, Terms
 from .belief import Belief
+from .few_pairs import widened
 
 if TYPE_CHECKING:
     from ...plan import Plan
@@ -209,8 +210,11 @@ def make_release(
     total: NoisyTotal | None = None,
 ) -> Release:  # fmt: skip
     """A release of these numbers, by this plan, on these terms. It has the number of pairs only if that is public, and
-    the noisy total only if the terms ask for it."""
+    the noisy total only if the terms ask for it; its limits are then wide enough for few pairs or none."""
     privacy = plan.privacy
+    total = total if terms.total else None
+    if total is not None and total.may_be_zero:
+        low, high, points = widened(plan.statistic, low, high, points, total, terms.confidence)
     first = plan.parts[0] if plan.parts else plan
     return Release(
         value=value,
@@ -232,5 +236,5 @@ def make_release(
         points=points,
         person=terms.person,
         unit=privacy.unit,
-        total=total if terms.total else None,
+        total=total,
     )
