@@ -1,11 +1,13 @@
 """Nobody asks which statistic or which mechanism it has, but these themselves: what they know, they are asked for.
 
-So a new statistic is its class and a new mechanism its file (test_toy_statistic.py), and nothing else is changed.
+So a new statistic is its class and a new mechanism its file (test_toy_statistic.py), and nothing else is changed. Nor
+does anybody else name one, in code or in a text: a message that lists some of them would leave out the new one.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +15,7 @@ import pytest
 
 import stablesketch
 from stablesketch import statistic
-from stablesketch.statistic import Statistic
+from stablesketch.statistic import STATISTICS, Statistic
 
 SOURCE = Path(stablesketch.__file__).parent
 MAY_ASK = {"statistic", "mechanism"}
@@ -33,6 +35,37 @@ ALLOWED = {
     "plan/plan_text.py": (7, "which sketches version 0.1.0 released without noise"),
     "planner_page/answer.py": (1, "a choice on the page, in the words of who asks"),
 }
+
+# Who names a statistic, and the reason; again the numbers may only fall.
+NAMES = {
+    "cli/monitor.py": (1, "examples of commands"),
+    "cli/monitor_options.py": (1, "an example in the help"),
+    "cli/options.py": (2, "the help of options that some statistics need"),
+    "cli/plan.py": (1, "examples of commands"),
+    "cli/release.py": (1, "examples of commands"),
+    "cli/words_demo.py": (4, "a demonstration of one statistic"),
+    "plan/plan_text.py": (1, "which sketches version 0.1.0 released without noise"),
+}
+SPOKEN = re.compile(
+    rf"\b({'|'.join({*STATISTICS, *CLASSES} - {'total', 'Total'})}|entropy|entropies|moments|Hill numbers?|Rényi)\b"
+)
+OTHER_THINGS = re.compile(r"select distinct|count\(distinct|invalid moment", re.IGNORECASE)  # SQL, and that of a loss
+
+
+def names(tree: ast.AST) -> Iterator[int]:
+    """The lines that name a statistic: its class, or its name in a text that is not a docstring."""
+    documented = {
+        id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
+            of_options = isinstance(node, ast.Attribute) and named_last(node.value) == "options"  # options.Total
+            named = named_last(node) in CLASSES and not of_options
+        else:
+            text = node.value if isinstance(node, ast.Constant) and id(node) not in documented else None
+            named = isinstance(text, str) and bool(SPOKEN.search(text)) and not OTHER_THINGS.search(text)
+        if named:
+            yield node.lineno
 
 
 def asks(tree: ast.AST, *, by_order: bool = True) -> Iterator[int]:
@@ -115,6 +148,40 @@ def test_nobody_asks_which_it_is() -> None:
     found = {str(path.relative_to(SOURCE)): lines for path in others if (lines := found_in(path))}
     assert {name: lines for name, lines in found.items() if name not in ALLOWED} == {}
     assert {name: len(lines) for name, lines in found.items()} == {name: most for name, (most, _) in ALLOWED.items()}
+
+
+def test_nobody_names_one() -> None:
+    """The paper's own formulas are of named statistics, and so is the mathematics below."""
+    found = {}
+    for path in SOURCE.rglob("*.py"):
+        if path.relative_to(SOURCE).parts[0] not in MAY_ASK | BELOW | {"__init__.py"}:  # which has the public names
+            lines = sorted(set(names(ast.parse(path.read_text(encoding="utf-8")))))
+            if lines:
+                found[str(path.relative_to(SOURCE))] = len(lines)
+    assert found == {name: most for name, (most, _) in NAMES.items()}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Profile.point_name",
+        "ss.Hill(0.5)",
+        'stat("Moment", 0.5)',
+        'print("Draw a moment, or an index")',
+        'f"moment takes --p, {others} --order"',
+        '_FIRST = "hill"',
+        'x = "must not be for exact entropy"',
+    ],
+)
+def test_every_way_to_name_one_is_seen(line: str) -> None:
+    assert list(names(ast.parse(line)))
+
+
+@pytest.mark.parametrize(
+    "line", ["usual().named", '"""Of a moment."""', "options.Total", '"select distinct x"', '"the total of all"']
+)
+def test_other_words_name_none(line: str) -> None:
+    assert not list(names(ast.parse(line)))
 
 
 @pytest.mark.parametrize(

@@ -220,7 +220,7 @@ def test_more_profiles_are_a_small_picture_each_to_one_scale(count: int) -> None
 
 
 def test_of_too_many_profiles_the_first_order_is_shown() -> None:
-    (axes,) = release_picture(profiles(31)).axes
+    (axes,) = release_picture(profiles(31), statistic=ss.Profile([0, 0.5, 1])).axes
     assert axes.get_xlabel().startswith("Hill number of order 0 of 31 groups")
 
 
@@ -278,7 +278,8 @@ def test_pictures_of_profiles_say_below_which_order_that_is(count: int) -> None:
 def test_the_title_is_the_finding() -> None:
     assert title([release()]) == "F_0.5 is about 1,230"
     assert title([release(-3.0, 0.0, 40.0)]) == "F_0.5 cannot be distinguished from 0"
-    assert title([profile()]) == "Hill numbers go from 900 at order 0 to 100 at order 1"
+    assert title([profile()], ss.Profile([0, 0.5, 1])) == "Hill numbers go from 900 at order 0 to 100 at order 1"
+    assert title([profile()]) == "Values go from 900 at order 0 to 100 at order 1"
     apart, near = (900.0, 800.0, 1_000.0), (700.0, 600.0, 850.0)
     assert title(table(apart, (100.0, 90.0, 120.0))) == "a comes first with about 900"
     assert title(table(apart, near, (100.0, 90.0, 120.0))) == (

@@ -11,7 +11,6 @@ from ..plan.in_words import change
 from ..plan.mechanism import mechanism_of, needs_promise
 from ..privacy import Privacy
 from ..release.outcome import GroupRelease, Outcome
-from ..statistic import Profile
 from ..statistic.published import Release
 from ..text.spoken import at_most
 from .screen import fact_lines, number, table_lines
@@ -97,6 +96,8 @@ def _group_lines(outcome: Outcome) -> list[Text]:
             for one in groups
             for point in one.release.points
         ]
-        return lines + table_lines(["group", "order", Profile.point_name, "low", "high"], profiles, numbers=4)
+        return lines + table_lines(
+            ["group", "order", outcome.plan.statistic.point_name, "low", "high"], profiles, numbers=4
+        )
     rows = [[one.name, number(one.release.value), number(one.release.low), number(one.release.high)] for one in groups]
     return lines + table_lines(["group", first.statistic, "low", "high"], rows, numbers=3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from inspect import Parameter
@@ -71,11 +72,16 @@ def _parameter(name: str, annotation: Any) -> Parameter:
 
 def _names() -> Any:
     choices: Any = Literal[tuple(kind.name for kind in offered())]
-    described = (
-        f"The statistic (default: {offered()[0].name} of order 0.5, the effective number of keys, which a sketch "
-        "measures best). moment takes --p, most others --order."
-    )
+    usual = offered()[0]
+    described = f"The statistic (default: {usual.name} {usual.usual_because}). {_takes()}."
     return Annotated[choices | None, typer.Option("--statistic", help=described, show_default=False)]
+
+
+def _takes() -> str:
+    """Which options belong to which statistics: those that select one, and the one that most others take."""
+    shared = Counter(each.option.name for kind in offered() for each in kind.arguments).most_common(1)
+    own = [f"{kind.name} takes --{each.option.name}" for kind in offered() if kind.by_option for each in kind.arguments]
+    return ", ".join([*own, *(f"most others --{name}" for name, _ in shared)])
 
 
 def _annotation(option: Option) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..release.outcome import GroupRelease
-from ..statistic import Profile, Statistic, Subject
+from ..statistic import Statistic, Subject
 from ..statistic.published import Release
 from ..text.spoken import about, but_rivals
 from .style import capital, shortened
@@ -28,12 +28,21 @@ class Finding:
         """What a Hill number counts, in the user's own words if given."""
         return f"effective number of {self.subject.noun or 'keys'}"
 
+    @property
+    def kind(self) -> type[Statistic]:
+        """What knows the words for several numbers."""
+        return Statistic if self.statistic is None else type(self.statistic)
+
+    def named(self, release: Release) -> str:
+        """What a picture of one number for each group shows; of several numbers, the first."""
+        return release.statistic if self.statistic is None else str(self.statistic.points[0])
+
     def of_one(self, release: Release) -> str:
         """The number, in the words of its users; for a profile, where its curve begins and ends."""
         if release.points:
             first, last = release.points[0], release.points[-1]
             ends = f"{about(first.value)} at order {first.order:g} to {about(last.value)} at order {last.order:g}"
-            return _lines(f"{Profile.point_name}s go from {ends}")
+            return _lines(f"{capital(self.kind.point_name)}s go from {ends}")
         if release.value <= 0.0:
             return _lines(f"{capital(release.statistic)} cannot be distinguished from 0")
         if self.statistic is not None:

@@ -2,9 +2,9 @@
 
 Every point of a curve is a plan of its own, made by `stablesketch.plan`. If a value is expected, errors are relative to
 it and include the noise. Otherwise noise and error are shown separately, which holds for every stream. A statistic
-computed from one sketch gets the picture of that sketch; a bare plan has its own picture (bare_plan_picture.py). The
-noise of entropy depends on the length of the stream: without an expected length, the picture is for a stream of 10,000
-pairs, and says so.
+computed from one sketch gets the picture of that sketch; a bare plan has its own picture (bare_plan_picture.py). If the
+noise depends on the length of the stream, and none is expected, the picture is for a stream of 10,000 pairs, and says
+so.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from ..errors import ArgumentError, PlanInfeasible
 from ..plan import Plan
 from ..plan.in_words import change
 from ..plan.mechanism import mechanism_for, mechanism_of
+from ..statistic import usual
 from ..text.spoken import at_most, short
 from ..text.wording import arg
 from .bare_plan_picture import BareNeighbourhood, Curve, draw_bare
@@ -30,7 +31,7 @@ _SIZES = (20, 50, 200, 1_000, 5_000, 10_000)
 _SIZES_IN_BUCKETS = (200, 1_000, 5_000, 20_000, 100_000, 1_000_000)
 _STEPS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # multiples of the requested ε
 _COMPARED = 200  # entries of the sketch that is drawn beside a plan of the exact mechanism
-_LENGTH = 10_000  # assumed pairs of an unknown stream, for the noise of entropy
+_LENGTH = 10_000  # assumed pairs of an unknown stream, for noise that depends on their number
 _EXACT = "exact table + noise"
 
 
@@ -63,13 +64,13 @@ def drawn_part(chosen: Plan) -> Plan:
     if len(parts) == 1 and (way := mechanism_of(parts[0])).exact and way.by_length:
         raise ArgumentError(
             "plan", str(chosen.statistic),
-            "must not be for exact entropy, whose noise depends on the length of the stream",
-            "Draw the plan of a sketch",
+            "must not be exact if its noise depends on the length of the stream",
+            f"Draw the plan of a sketch ({arg('mechanism', 'sketch')})",
         )  # fmt: skip
     if len(parts) != 1:
         raise ArgumentError(
             "plan", str(chosen.statistic), "must be for a single sketch",
-            "Draw a moment, an entropy, a distinct count, an index or a Hill number of one order",
+            f"Draw {chosen.statistic.points[0].named if chosen.statistic.several else usual().named}, for example",
             because=f"this has {len(parts)}",
         )  # fmt: skip
     return parts[0]
@@ -170,12 +171,13 @@ def _against_value(axes: Axes, chosen: Plan, around: Neighbourhood) -> None:
 
 
 def _with_noise(made: Plan) -> bool:
-    """Whether the error includes the noise; for entropy it does (`_of_a_length`)."""
+    """Whether the error includes the noise; if that depends on the length, it does (`_of_a_length`)."""
     return made.expected > 0.0 or mechanism_of(made).by_length
 
 
 def _of_a_length(chosen: Plan) -> Plan:
-    """The plan itself; for entropy, with an assumed length of the stream, which changes only the prediction."""
+    """The plan itself. If its noise depends on the length of the stream and none is known, it has an assumed one, which
+    changes only the prediction."""
     privacy = chosen.privacy
     if not mechanism_of(chosen).by_length or privacy.pairs or privacy.total:
         return chosen
@@ -215,5 +217,5 @@ def _error_label(chosen: Plan) -> str:
         return f"error at {chosen.statistic} = {short(chosen.expected)}, noise included"
     if mechanism_of(chosen).by_length:
         length = max(chosen.privacy.pairs, chosen.privacy.total)
-        return f"error in nats, in a stream of {short(length)} {chosen.privacy.unit}s"
+        return f"error in {chosen.statistic.unit}, in a stream of {short(length)} {chosen.privacy.unit}s"
     return f"error as a share of {mechanism_of(chosen).measured(chosen)}"

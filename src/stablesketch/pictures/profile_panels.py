@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..release.outcome import GroupRelease
-from ..statistic import Profile
 from . import finding
 from .profile_picture import draw_curve, set_heights
 from .style import BLUE, GREY, INK, canvas, price_line, shortened, titled
@@ -47,7 +46,9 @@ def panels(ordered: Sequence[GroupRelease], found: finding.Finding) -> Figure:
     for axes in places[max(len(ordered) - _COLUMNS, 0) : len(ordered)]:  # the last one in each column
         axes.tick_params(labelbottom=True)
     titled(figure, found.of_groups(ordered))
-    below = f"{Profile.order_axis}; grey: the other groups\n{price_line(ordered[0].release)}, at each order by itself"
+    below = (
+        f"{found.kind.order_axis}; grey: the other groups\n{price_line(ordered[0].release)}, at each order by itself"
+    )
     figure.supxlabel("\n".join(filter(None, [below, found.caution])), fontsize=12, color=INK)
     figure.supylabel(found.axis, fontsize=12, color=INK)
     return figure

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..release.outcome import GroupRelease
-from ..statistic import Profile
 from ..statistic.published import Point, Release
 from ..text.spoken import about, short
 from . import finding
@@ -31,11 +30,6 @@ _DODGE = 0.022  # in units of order: the distance between the bars of two groups
 _APART = 0.055  # as a share of the height: the distance between two labels
 
 
-def shown_name(release: Release) -> str:
-    """The name of what a picture of one number for each group shows; for a profile, its first order."""
-    return f"{Profile.point_name} of order {release.points[0].order:g}" if release.points else release.statistic
-
-
 def profile(release: Release, found: finding.Finding) -> Figure:
     """One curve with its band, and every value beside its point."""
     figure, (axes,) = canvas(WIDTH, 5.2)
@@ -48,7 +42,7 @@ def profile(release: Release, found: finding.Finding) -> Figure:
     for point in points:
         axes.annotate(about(point.value), (point.order, point.value), xytext=(10, 8),
                       textcoords="offset points", weight="bold", color=INK)  # fmt: skip
-    _dressed(axes, [release], found.of_one(release), found.axis)
+    _dressed(axes, [release], found.of_one(release), found)
     return figure
 
 
@@ -58,7 +52,7 @@ def group_profiles(ordered: Sequence[GroupRelease], found: finding.Finding) -> F
     for place, one in enumerate(ordered):
         shift = _DODGE * (place - 0.5 * (len(ordered) - 1))
         draw_curve(axes, one.release.points, _COLOURS[place], LINES[place % len(LINES)], shift)
-    _dressed(axes, [one.release for one in ordered], found.of_groups(ordered), found.axis)
+    _dressed(axes, [one.release for one in ordered], found.of_groups(ordered), found)
     axes.set_xlabel("\n".join(filter(None, [axes.get_xlabel(), found.caution])))
     _names(axes, ordered)
     return figure
@@ -95,17 +89,17 @@ def _names(axes: Axes, ordered: Sequence[GroupRelease]) -> None:
                       ha="left", va="center", color=_COLOURS[i], weight="bold")  # fmt: skip
 
 
-def _dressed(axes: Axes, releases: Sequence[Release], title: str, height: str) -> None:
+def _dressed(axes: Axes, releases: Sequence[Release], title: str, found: finding.Finding) -> None:
     points = [point for release in releases for point in release.points]
     orders = sorted({point.order for point in points})
     axes.set_title(title, color=INK)
     banded = len(releases) == 1 and points[0].band_low is not None
     which = "\nbars: at each order by itself; band: at all orders at once" if banded else ", at each order by itself"
     axes.set_xlabel(
-        f"{textwrap.fill(Profile.order_axis, 54)}\n"
+        f"{textwrap.fill(found.kind.order_axis, 54)}\n"
         f"{price_line(releases[0]).replace('bars hold', 'bars and band hold' if banded else 'bars hold')}{which}"
     )
-    axes.set_ylabel(height)
+    axes.set_ylabel(found.axis)
     axes.set_xticks(orders, [f"{order:g}" for order in orders])
     axes.set_xlim(orders[0] - 0.04, orders[-1] + 0.04 + 0.06 * max(orders[-1] - orders[0], 0.5))
     set_heights(axes, [(point.low, point.high) for point in points] + [_band(point) for point in points if banded])

@@ -15,7 +15,7 @@ from ..statistic.published import Release
 from ..text.spoken import short
 from . import finding
 from .profile_panels import MOST_PANELS, panels
-from .profile_picture import MOST_CURVES, group_profiles, profile, shown_name
+from .profile_picture import MOST_CURVES, group_profiles, profile
 from .save import picture_bytes
 from .style import BLUE, GREY, INK, SKY, WIDTH, canvas, capital, in_style, price_line, shortened, titled
 
@@ -85,7 +85,7 @@ def _named(ordered: list[GroupRelease], found: finding.Finding) -> Figure:
     axes.grid(axis="y", visible=False)
     _dressed(axes, ordered[0].release, "")
     titled(figure, found.of_groups(ordered))
-    name = f"{capital(shown_name(ordered[0].release))} of {len(ordered):,} groups"
+    name = f"{capital(found.named(ordered[0].release))} of {len(ordered):,} groups"
     axes.set_xlabel("\n".join(filter(None, [name, axes.get_xlabel(), found.caution])))
     return figure
 
@@ -100,7 +100,7 @@ def _ranked(groups: list[GroupRelease], found: finding.Finding) -> Figure:
     _dressed(axes, ordered[0], found.of_groups(groups))
     rank = f"rank of the group, of {len(ordered):,} groups"
     axes.set_xlabel("\n".join(filter(None, [rank, axes.get_xlabel(), found.caution])))
-    axes.set_ylabel(shown_name(ordered[0]))
+    axes.set_ylabel(found.named(ordered[0]))
     return figure
 
 

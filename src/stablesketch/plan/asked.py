@@ -11,8 +11,8 @@ from ..errors import ArgumentError, ArgumentTypeError, shortened
 from ..format.checked_json import JsonError
 from ..privacy import Privacy
 from ..privacy.sampling import Sampling
-from ..statistic import Statistic, from_dict
-from ..text.wording import arg, stat
+from ..statistic import Statistic, from_dict, usual
+from ..text.wording import arg
 
 if TYPE_CHECKING:
     from .plan import Plan
@@ -149,8 +149,9 @@ class Asked:
             )  # fmt: skip
         return min(fits, LARGEST_SIZE)
 
-    def no_buckets(self) -> None:
-        """Refuses buckets, and more entries than one bucket can hold, for measurements without buckets."""
+    def no_buckets(self, others: Sequence[str]) -> None:
+        """Refuses buckets, and more entries than one bucket can hold, for measurements without buckets. `others` have
+        them."""
         if self.one_size is not None and self.one_size > LARGEST_SIZE:
             raise ArgumentError(
                 "size", self.size, f"must be at most {LARGEST_SIZE:,} for {self.statistic}",
@@ -160,8 +161,8 @@ class Asked:
             raise ArgumentError(
                 "entries_per_key", self.entries_per_key,
                 f"cannot be used for {self.statistic}",
-                "Leave it out; only moments of orders below 1 and entropy have buckets, with "
-                f"{arg('mechanism', 'sketch')}", because="every key touches all its entries",
+                f"Leave it out; only {' and '.join(others)} have buckets, with {arg('mechanism', 'sketch')}",
+                because="every key touches all its entries",
             )  # fmt: skip
 
     def changed(self, **changes: Any) -> Asked:
@@ -226,7 +227,7 @@ def asked(
 ) -> Asked:  # fmt: skip
     """The arguments of `ss.plan`, checked."""
     if not isinstance(statistic, Statistic):
-        raise ArgumentTypeError("statistic", statistic, "must be a statistic", f"Pass {stat('Hill', 0.5)}, for example")
+        raise ArgumentTypeError("statistic", statistic, "must be a statistic", f"Pass {usual().named}, for example")
     statistic.check_released()
     if not isinstance(privacy, Privacy):
         raise ArgumentTypeError(

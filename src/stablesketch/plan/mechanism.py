@@ -37,6 +37,10 @@ class Mechanism(Erring, ABC):
     """The name that its plans use."""
     computes: ClassVar[bool] = False
     """Whether it computes its value from other measurements."""
+    measures: ClassVar[str] = ""
+    """What it measures, as a noun, if messages need it."""
+    example: ClassVar[str] = ""
+    """A statistic that it measures, as named in a text (wording.py), if messages need it."""
     in_buckets: ClassVar[bool] = False
     """Whether entries can be in buckets."""
     samples: ClassVar[bool] = False
@@ -266,13 +270,17 @@ def register_mechanism(mechanism: Mechanism) -> None:
     find.cache_clear()
 
 
+def every_mechanism() -> tuple[Mechanism, ...]:
+    """All mechanisms; the first that serves a statistic measures it."""
+    from ..mechanism import MECHANISMS
+
+    return (*_REGISTERED, *MECHANISMS)
+
+
 @lru_cache(maxsize=256)
 def find(statistic: Statistic, name: str, *, sampled: bool) -> Mechanism | None:
     """The mechanism of this name that measures the statistic, or None."""
-    from ..mechanism import MECHANISMS
-
-    every = (*_REGISTERED, *MECHANISMS)
-    return next((each for each in every if each.samples == sampled and each.serves(statistic, name)), None)
+    return next((each for each in every_mechanism() if each.samples == sampled and each.serves(statistic, name)), None)
 
 
 def mechanism_for(statistic: Statistic, name: str, *, sampled: bool = False) -> Mechanism:

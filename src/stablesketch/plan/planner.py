@@ -9,10 +9,10 @@ from ..errors import ArgumentError, PlanInfeasible
 from ..privacy import Privacy
 from ..privacy.sampling import Sampling
 from ..statistic import Statistic
-from ..text.wording import arg, stat
+from ..text.wording import arg
 from .asked import Asked, MechanismName
 from .asked import asked as asked_for
-from .mechanism import find, mechanism_for
+from .mechanism import every_mechanism, find, mechanism_for
 from .plan import Plan
 
 _LONG = 2**40  # pairs: such a long stream needs no floor, so the error alone decides its size
@@ -64,9 +64,10 @@ def planned(asked: Asked) -> Plan:
     statistic, sampling = asked.statistic, asked.sampling
     way = find(statistic, asked.mechanism, sampled=sampling is not None)
     if sampling is not None and (way is None or (asked.size is None and asked.memory is None)):
+        sampled = next(each for each in every_mechanism() if each.samples)
         raise ArgumentError(
-            "sampling", sampling.rate, "can be used only for bare sketches of a moment with a given size",
-            f"Pass {stat('Moment', ...)}, {arg('mechanism', 'bare')} and {arg('size')} or {arg('memory')} with it",
+            "sampling", sampling.rate, f"can be used only for bare sketches of {sampled.measures} with a given size",
+            f"Pass {sampled.example}, {arg('mechanism', 'bare')} and {arg('size')} or {arg('memory')} with it",
         )  # fmt: skip
     way = mechanism_for(statistic, asked.mechanism, sampled=sampling is not None)
     if way.computes:
@@ -82,7 +83,7 @@ def planned(asked: Asked) -> Plan:
             )
         asked = asked.with_size(asked.sizes[0], *asked.each_per_key)
     if not way.in_buckets:
-        asked.no_buckets()
+        asked.no_buckets([each.measures for each in reversed(every_mechanism()) if each.in_buckets and each.measures])
     if way.exact and asked.size is not None:
         raise ArgumentError(
             "size",

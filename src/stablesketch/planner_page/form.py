@@ -6,14 +6,12 @@ from ..page import escaped
 from ..statistic import STATISTICS, Statistic
 from ..statistic.arguments import Argument
 
-_FIRST = "hill"  # what most people want to know: the effective number of keys
-
 
 def statistic_fields() -> str:
     """A menu of all statistics that the command line offers, and the options of each. A script shows those of one."""
     kinds = [kind for kind in STATISTICS.values() if kind.on_command_line]
     offered = "".join(
-        f"<option{' selected' if kind.name == _FIRST else ''}{' data-people' if kind.of_people else ''}>"
+        f"<option{' selected' if kind.usual else ''}{' data-people' if kind.of_people else ''}>"
         f"{escaped(kind.name)}</option>"
         for kind in kinds
     )

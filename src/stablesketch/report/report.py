@@ -13,7 +13,6 @@ from .. import __version__
 from ..errors import ArgumentError
 from ..ledger import Ledger
 from ..page import document, escaped
-from ..pictures.profile_picture import shown_name
 from ..pictures.release_picture import release_picture
 from ..pictures.save import inline_svg
 from ..plan import Plan
@@ -21,7 +20,7 @@ from ..plan.mechanism import mechanism_of
 from ..privacy import Relation
 from ..release.outcome import GroupRelease, Outcome, to_json
 from ..release.question import Question
-from ..statistic import Subject
+from ..statistic import Statistic, Subject
 from ..statistic.published import Release
 from ..text.spoken import at_most, but_rivals, short
 from . import sentences, tables
@@ -121,7 +120,7 @@ def report_page(outcome: Outcome, context: Context) -> str:
         picture=inline_svg(
             release_picture(outcome.releases, outcome.in_order, plan.statistic, subject), _described(groups, first)
         ),
-        groups=_table(outcome.in_order, groups, first),
+        groups=_table(plan.statistic, outcome.in_order, groups, first),
         cost=escaped(sentences.cost(about, first, len(groups), context.person, outcome.shares, pair=context.pair)),
         ledger=f"<p>{escaped(context.ledger)}</p>" if context.ledger else "",
         protected=tables.items(sentences.protected(about, context.person, outcome.shares, pair=context.pair)),
@@ -166,11 +165,11 @@ def as_asked(plan: Plan, release: Release) -> Plan:
     return plan.altered(privacy=privacy)
 
 
-def _table(in_order: bool, groups: Sequence[GroupRelease], first: Release) -> str:
+def _table(statistic: Statistic, in_order: bool, groups: Sequence[GroupRelease], first: Release) -> str:
     """The table of the numbers, if there are several."""
     if not groups:
-        return tables.order_table(first) if first.points else ""
-    return tables.group_table(groups, in_order)
+        return tables.order_table(first, statistic) if first.points else ""
+    return tables.group_table(groups, statistic, in_order)
 
 
 def _headline(plan: Plan, groups: Sequence[GroupRelease], first: Release, subject: Subject) -> str:
@@ -183,7 +182,7 @@ def _headline(plan: Plan, groups: Sequence[GroupRelease], first: Release, subjec
     if len(groups) == 1:
         return own
     caution = plan.statistic.caution_between_groups
-    leads = f"has the largest {shown_name(first)}" if caution else plan.statistic.topic.leading(subject)
+    leads = f"has the largest {plan.statistic.points[0]}" if caution else plan.statistic.topic.leading(subject)
     said = f"Of {len(groups):,} groups, {most.name} {leads}"
     rivals = [one for one in groups if one is not most and one.release.high >= most.release.low]
     return " ".join(filter(None, [f"{said}{but_rivals(len(rivals), len(groups) - 1)}.", own, caution]))

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Sequence
 
 from ..page import escaped
 from ..release.outcome import GroupRelease, largest_first
-from ..statistic import Profile
+from ..statistic import Statistic
 from ..statistic.published import Release
 from ..text.spoken import about, short
 
 _MOST_ORDERS = 5  # in columns beside each other
 
 
-def group_table(groups: Sequence[GroupRelease], in_order: bool) -> str:
+def group_table(groups: Sequence[GroupRelease], statistic: Statistic, in_order: bool) -> str:
     """The groups, largest first unless they have an order of their own. A profile has a column for each order, or a
     row if there are many.
     """
@@ -37,13 +37,13 @@ def group_table(groups: Sequence[GroupRelease], in_order: bool) -> str:
         for one in ordered
         for point in one.release.points
     ]
-    return _table("group", ("order", Profile.point_name, *_limits(first)), profiles)
+    return _table("group", ("order", statistic.point_name, *_limits(first)), profiles)
 
 
-def order_table(release: Release) -> str:
+def order_table(release: Release, statistic: Statistic) -> str:
     """Every order of a profile."""
     found = [(f"order {point.order:g}", _cells(point.value, point.low, point.high)) for point in release.points]
-    return _table("", (Profile.point_name, *_limits(release)), found)
+    return _table("", (statistic.point_name, *_limits(release)), found)
 
 
 def items(texts: Iterable[str]) -> str:

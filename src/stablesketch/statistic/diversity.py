@@ -192,6 +192,7 @@ class Hill(Diversity):
     name: ClassVar[str] = "hill"
     metric: ClassVar[str] = "effective_keys"
     usual: ClassVar[bool] = True
+    usual_because: ClassVar[str] = "of order 0.5, the effective number of keys, which a sketch measures best"
     arguments: ClassVar[tuple[Argument, ...]] = (one_order("order", default="0.5"),)
     of_largest_share = "1/m"
     default_error: ClassVar[float] = 0.04

@@ -49,6 +49,10 @@ class Statistic(ABC):
     """Whether it is computed from other measurements."""
     several: ClassVar[bool] = False
     """Whether it is several numbers, one for each of its `points`."""
+    point_name: ClassVar[str] = "value"
+    """What each of several numbers is, without its order."""
+    order_axis: ClassVar[str] = "order"
+    """What the orders of several numbers mean, under a picture of them."""
     of_shares: ClassVar[bool] = False
     """Whether it is about shares of the whole, so that its exact value is nan for an empty stream."""
     arguments: ClassVar[tuple[Argument, ...]] = ()
@@ -57,6 +61,8 @@ class Statistic(ABC):
     """Whether the command line offers it."""
     usual: ClassVar[bool] = False
     """Whether it is the default statistic; it then needs no arguments."""
+    usual_because: ClassVar[str] = ""
+    """What the default statistic is, and why it is the default: a clause after its name."""
     by_option: ClassVar[bool] = False
     """Whether an option that belongs to no other statistic selects it."""
 

@@ -17,7 +17,7 @@ from ...reading.wide import long_columns
 from ...release.tabular import Column, Tabular, names_of_groups, parts_of
 from ...secret import Secret
 from ...statistic import Statistic, usual
-from ...text.wording import arg, stat
+from ...text.wording import arg
 
 
 class ExactGroup(NamedTuple):
@@ -145,7 +145,7 @@ def exact(
     """
     statistic = usual() if statistic is None else statistic
     if not isinstance(statistic, Statistic):
-        raise ArgumentTypeError("statistic", statistic, "must be a statistic", f"Pass {stat('Hill', 1)}, for example")
+        raise ArgumentTypeError("statistic", statistic, "must be a statistic", f"Pass {usual().named}, for example")
     columns = (long_columns if wide else checked_columns)(key, value, by, person)
     for name, given in (("pairs_per_person", pairs_per_person), ("groups_per_person", groups_per_person)):
         if isinstance(given, bool) or not isinstance(given, int) or given < 1:

@@ -79,6 +79,7 @@ class SketchEntropy(Entropy):
     name = "sketch"
     state = EntropyState
     in_buckets = True
+    measures = "entropy"
 
     def serves(self, statistic: Statistic, name: str) -> bool:
         return isinstance(statistic, Shannon) and name == "sketch"

@@ -76,6 +76,7 @@ class Stable(NoisySketch):
     estimate = "power"
     law = "positive"
     in_buckets = True
+    measures = "moments of orders below 1"
 
     def serves(self, statistic: Statistic, name: str) -> bool:
         return isinstance(statistic, Moment) and statistic.p < 1.0 and name == "sketch"

@@ -23,7 +23,7 @@ from ...privacy.neighbours import log_sensitivity
 from ...privacy.precision import rounding_delta
 from ...privacy.sample_moment import expected_power
 from ...privacy.sampling import SampledCurve, Sampling, sample_log_rho
-from ...text.wording import arg
+from ...text.wording import arg, stat
 from ..bare.floor import largest_log_rho
 from ..bare.moment import BareMoment, short_error
 from ..bare.plan import bare_plan
@@ -39,6 +39,8 @@ class SampledMoment(BareMoment):
 
     state = SampledState
     samples = True
+    measures = "a moment"
+    example = stat("Moment", ...)
     folds = False
 
     def plan(self, asked: Asked) -> Plan:
