@@ -40,7 +40,7 @@ class Mechanism(Erring, ABC):
     measures: ClassVar[str] = ""
     """What it measures, as a noun, if messages need it."""
     example: ClassVar[str] = ""
-    """A statistic that it measures, as named in a text (wording.py), if messages need it."""
+    """A statistic that it measures, as named in a text (text/wording.py), if messages need it."""
     in_buckets: ClassVar[bool] = False
     """Whether entries can be in buckets."""
     samples: ClassVar[bool] = False
