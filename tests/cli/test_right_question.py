@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 import re
 import warnings
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from cli_helpers import Shell
 
 import stablesketch as ss
+from stablesketch.cli.in_options import in_options
 from stablesketch.errors import GroupsNotComparable
 from stablesketch.plan.exact_instead import exact_instead
 
@@ -123,6 +125,15 @@ def test_how_much_better_the_exact_mechanism_is() -> None:
     known = sketch.again(expected=1e6)
     assert f"{known.error / known.exact_error:,.0f}"[:2] in exact_instead(known)
     assert exact_instead(sketch.again(expected=10.0)) == ""
+
+
+def test_an_end_where_the_exact_mechanism_is_worse_has_no_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor has one where nothing is known about an error."""
+    sketch = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-9))
+    monkeypatch.setattr(sys.modules[exact_instead.__module__], "_at_both_ends", lambda *_: [0.95, 3.0])
+    assert "would be no more accurate if one key holds everything, and 3 times as accurate if" in exact_instead(sketch)
+    monkeypatch.setattr(sys.modules[exact_instead.__module__], "_at_both_ends", lambda *_: [0.0, 3.0])
+    assert "mechanism exact would be 3 times as accurate if all keys differ." in in_options(exact_instead(sketch))
 
 
 @pytest.mark.parametrize(

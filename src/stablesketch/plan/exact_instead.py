@@ -52,7 +52,8 @@ def in_an_example(plan: Plan, exactly: str = "the exact mechanism") -> str:
             where = f"in a stream of {pairs:,} {unit}s, for example, {exactly} would be"
             if unit == "key" or _times(one) == _times(many):
                 return f"{where} {_times(many)}"
-            return f"{where} {_times(one)} if one key holds everything, and {_times(many)} if all keys differ"
+            ends = ((one, "if one key holds everything"), (many, "if all keys differ"))
+            return f"{where} {', and '.join(f'{_times(ratio)} {end}' for ratio, end in ends if ratio)}"
     return ""
 
 
@@ -73,6 +74,12 @@ def _ratio(error: float, exact: float) -> float:
 
 
 def _times(ratio: float) -> str:
-    """The ratio in words, with two digits."""
+    """The ratio in words, with two digits; without a number if it is below 1.
+
+    >>> [_times(ratio) for ratio in (0.94, 1.0, 57.3)]
+    ['no more accurate', 'as accurate', '57 times as accurate']
+    """
     said = short(float(f"{ratio:.2g}"))
-    return "as accurate" if said == "1" else f"{said} times as accurate"
+    if said == "1":
+        return "as accurate"
+    return f"{said} times as accurate" if ratio > 1.0 else "no more accurate"
