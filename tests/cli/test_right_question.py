@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 import re
+import sys
 import warnings
 from pathlib import Path
 
