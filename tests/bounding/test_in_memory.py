@@ -47,7 +47,7 @@ def both(
     found, types = [], []
     for way in ("sql", "memory"):
         with DuckDB() as engine:
-            engine.connection.register("frame", frame)
+            engine.register("frame", frame)
             if way == "sql":
                 kept = bounded_in_sql(
                     engine, query, columns, pairs=pairs, groups=groups, ranks=Ranks(SECRET), source="test"
@@ -121,7 +121,7 @@ def test_equal_ranks_are_left_to_sql(pairs: int, groups: int, monkeypatch: pytes
     found = []
     for order in (frame, frame.take(pa.array(DICE.permutation(ROWS)))):
         with DuckDB() as engine:
-            engine.connection.register("frame", order)
+            engine.register("frame", order)
             kept = bounded(engine, "select * from frame", columns, pairs=pairs, groups=groups, secret=SECRET)
             assert "here" not in kept
             found.append(Counter(engine.rows(kept, "test")))
@@ -132,7 +132,7 @@ def test_equal_ranks_are_left_to_sql(pairs: int, groups: int, monkeypatch: pytes
 def test_nothing_and_too_much_are_left_to_sql(rows: int) -> None:
     frame = pa.table({"k0": pa.array(["k"] * rows, pa.string()), "u": pa.array(["u"] * rows, pa.string())})
     with DuckDB() as engine:
-        engine.connection.register("frame", frame)
+        engine.register("frame", frame)
         assert in_memory.held(engine.stream("select * from frame", "test"), most=100_000) is None
         # What was not read to the end does not keep the connection busy.
         assert engine.rows("select count(*) from frame", "test") == [(rows,)]

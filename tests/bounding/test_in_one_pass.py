@@ -32,7 +32,7 @@ def table() -> pa.Table:
 def kept_by_sql(pairs: int, groups: int) -> Counter[tuple[object, ...]]:
     """The rule as it is written in SQL, which shares no line with the one under test."""
     with DuckDB() as engine:
-        engine.connection.register("frame", table())
+        engine.register("frame", table())
         query = bounded_in_sql(
             engine, "select * from frame", COLUMNS, pairs=pairs, groups=groups, ranks=Ranks(secret()), source="test"
         )

@@ -36,7 +36,7 @@ def both_ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 def kept(rows: list[Row], pairs: int, groups: int = 1, by: bool = True, secret: bytes = SECRET) -> list[Row]:
     columns = Columns(("k",), None, ("g",) if by else (), "u")
     with DuckDB() as engine:
-        engine.connection.register("t", pa.table(list(zip(*rows, strict=True)), names=["u", "k0", "g0"]))
+        engine.register("t", pa.table(list(zip(*rows, strict=True)), names=["u", "k0", "g0"]))
         query = "select * from t" if by else "select u, k0 from t"
         sql = bounded(engine, query, columns, pairs=pairs, groups=groups, secret=ss.Secret.from_bytes(secret))
         shown = "u, k0, g0" if by else "u, k0, ''"
@@ -139,7 +139,7 @@ def test_rows_are_chosen_alike_in_any_batch_thread_and_order(tmp_path: Path) -> 
     def those(query: str, frame: object = None) -> list[Any]:
         with DuckDB() as engine:
             if frame is not None:
-                engine.connection.register("t", frame)
+                engine.register("t", frame)
             sql = bounded(
                 engine, query, Columns(("k",), None, ("g",), "u"), pairs=7, groups=2,
                 secret=ss.Secret.from_bytes(SECRET),
@@ -157,7 +157,7 @@ def test_bounding_twice_takes_the_secret_of_each() -> None:
     rows = rows_of(25, 4)
     columns = Columns(("k",), None, (), "u")
     with DuckDB() as engine:
-        engine.connection.register("t", pa.table(list(zip(*rows, strict=True)), names=["u", "k0", "g0"]))
+        engine.register("t", pa.table(list(zip(*rows, strict=True)), names=["u", "k0", "g0"]))
         found = []
         for secret in (SECRET, bytes(32), SECRET):
             own = ss.Secret.from_bytes(secret)

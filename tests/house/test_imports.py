@@ -7,6 +7,7 @@ import functools
 import importlib
 import inspect
 import pickle
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -114,6 +115,17 @@ def test_imports_point_one_way() -> None:
             if name[0] in FOR_ALL or LEVELS[part] >= LEVELS[name[0]]:
                 wrong.append(f"{path.relative_to(SOURCE)}:{line} imports {part}")
     assert not wrong
+
+
+def test_duckdb_is_behind_one_name() -> None:
+    """One file calls it and knows its errors; all others ask `DuckDB`, and never for its connection."""
+    named = re.compile(r"""need\(["']duckdb|^\s*(import|from) duckdb""", re.MULTILINE)
+    texts = {str(path.relative_to(SOURCE)): path.read_text(encoding="utf-8") for path in modules()}
+    assert {name for name, text in texts.items() if named.search(text)} == {"reading/duckdb.py"}
+    asks = re.compile(r"\bduckdb\.(_|connection\b|cursor\b|execute\b|sql\b)")
+    assert {name for name, text in texts.items() if asks.search(text)} == set()
+    assert named.search('    except need("duckdb").Error:')
+    assert asks.search("self._cursor = duckdb.connection.cursor()")
 
 
 def test_every_exception_is_still_one() -> None:

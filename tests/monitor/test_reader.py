@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -237,11 +236,7 @@ def test_the_core_and_duckdb_read_the_same_json(duckdb: DuckDB, key: tuple[str, 
         lines.append(draw.choice(["", "", " "]) + line + draw.choice(["", "", " ", "\r", "x"]))
     content = "\n".join(lines).encode()
 
-    def query(text: str, block: Any) -> Any:
-        cursor = duckdb.connection.cursor()
-        cursor.register("block", block)
-        return cursor.sql(text).to_arrow_table()
-
+    query = duckdb.for_blocks()
     _, count, numbers, _ = json_texts(content, 1, [(0, ["no such"])])
     assert count == len(lines)
     plain = np.delete(np.arange(count), numbers)

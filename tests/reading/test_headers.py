@@ -60,7 +60,7 @@ def test_files_that_are_read_in_parallel_have_their_first_row_for_a_header(tmp_p
         os.link(files[0], path)
     for _ in range(3):
         with DuckDB() as engine:
-            engine.connection.execute("set threads = 8")
+            engine._connection.execute("set threads = 8")
             opened(engine, files, Columns(("app",)), Input(), "error")
     assert state(files[:2]) == counted([f"app{i % 7}" for i in range(120_000)] * 2)
 

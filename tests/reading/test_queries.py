@@ -200,7 +200,7 @@ def test_a_folder_for_temporary_files_may_have_any_name(
     folder.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(folder))
     with DuckDB() as engine:
-        engine.connection.execute("set memory_limit = '40MB'")
+        engine._connection.execute("set memory_limit = '40MB'")
         found = engine.rows("select count(*) from (select distinct i, sha256(i::varchar) from range(400000) t(i))", "x")
         assert found == [(400_000,)]
     assert os.listdir(folder) == []

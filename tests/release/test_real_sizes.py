@@ -142,7 +142,7 @@ def test_large_files_give_the_same_count_every_time(tmp_path: Path, kind: str) -
             assert found_by(one, kind) == expected, suffix
         for _ in range(TIMES):  # opened by all threads; what the header is must not depend on which is first
             with DuckDB() as engine:
-                engine.connection.execute("set threads = 8")
+                engine._connection.execute("set threads = 8")
                 opened(engine, one, columns, Input(), "error")
         parts = split(raw, kind, 20)
         files = [tmp_path / f"{i}.{kind}{suffix}" for i in range(len(parts))]
@@ -150,7 +150,7 @@ def test_large_files_give_the_same_count_every_time(tmp_path: Path, kind: str) -
             path.write_bytes(pack(part))
         for _ in range(TIMES):
             with DuckDB() as engine:
-                engine.connection.execute("set threads = 8")
+                engine._connection.execute("set threads = 8")
                 opened(engine, files, columns, Input(), "error")
         assert found_by(files, kind) == expected, suffix
         halves = [tmp_path / f"half {i}.{kind}{suffix}" for i in range(2)]

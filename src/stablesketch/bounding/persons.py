@@ -48,7 +48,7 @@ def bounded(
         keys = [*columns.key_marks, *(["v"] if columns.value is not None else [])]
         kept = kept_in_memory(rows, keys, columns.group_marks, pairs=pairs, groups=groups, ranks=ranks)
         if kept is not None:
-            duckdb.connection.register("bounded_here", kept)
+            duckdb.register("bounded_here", kept)
             return "select * from temp.bounded_here"
     return bounded_in_sql(duckdb, query, columns, pairs=pairs, groups=groups, ranks=ranks, source=source)
 

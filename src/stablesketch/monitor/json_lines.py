@@ -12,16 +12,15 @@ from typing import Any
 import numpy as np
 
 from .._native import json_texts
-from ..reading.duckdb import text_literal
+from ..reading.duckdb import BlockQuery, InvalidBlock, text_literal
 from ..reading.json_fields import pointer, ways
 from ..reading.libraries import need
 from ..reading.numpy_arrow import from_numpy
 from .columns import column_of_lines
 from .fields import LineFields
-from .times import Query
 
 
-def texts_of_json(lines: bytes, fields: LineFields, query: Query) -> tuple[Any, int]:
+def texts_of_json(lines: bytes, fields: LineFields, query: BlockQuery) -> tuple[Any, int]:
     """A table of the texts of `fields`, null if a line has none, and the number of lines.
 
     Lines that are not JSON have no row. `lines` must be UTF-8. If people are protected, rows keep the order of their
@@ -47,7 +46,7 @@ def texts_of_json(lines: bytes, fields: LineFields, query: Query) -> tuple[Any, 
     return found, count
 
 
-def read_by_duckdb(block: Any, fields: LineFields, query: Query) -> Any:
+def read_by_duckdb(block: Any, fields: LineFields, query: BlockQuery) -> Any:
     """The texts of the column `line` of a block, with its number i; lines that are not JSON are missing."""
     paths: list[str] = []
     texts: list[str] = []
@@ -60,7 +59,5 @@ def read_by_duckdb(block: Any, fields: LineFields, query: Query) -> Any:
     texts_of = f"select {', '.join(texts)}, i from (select json_extract_string(line, [{listed}]) as x, i from {{}})"
     try:
         return query(texts_of.format("block"), block)
-    # Some line is not JSON; the others are. The message quotes that line, and cannot be decoded if it cuts one of its
-    # characters in two.
-    except (need("duckdb").InvalidInputException, UnicodeDecodeError):
+    except InvalidBlock:  # some line is not JSON; the others are
         return query(texts_of.format("(select line, i from block where json_valid(line))"), block)

@@ -36,7 +36,7 @@ class LineReader:
     ) -> None:  # fmt: skip
         self._places = LinePlaces() if strict else None
         self._fields, self._every, self._source = fields, every, source
-        self._connection = duckdb.connection.cursor()
+        self._sql = duckdb.for_blocks()
         self._format = fields.format
         self._names: Sequence[str] | None = fields.names
 
@@ -190,13 +190,6 @@ class LineReader:
             return texts
         times = texts.column("t").combine_chunks()
         return texts.append_column("w", from_numpy(windows_of(times, self._fields.time_unit, self._every, self._sql)))
-
-    def _sql(self, query: str, block: Any) -> Any:
-        self._connection.register("block", block)
-        try:
-            return self._connection.sql(query).to_arrow_table()
-        finally:
-            self._connection.unregister("block")
 
 
 def _zeek_names(head: bytes) -> list[str] | None:

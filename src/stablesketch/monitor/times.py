@@ -6,24 +6,23 @@ rounded: windows begin at whole seconds, and are half-open.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._native import NO_SECOND, seconds
+from ..reading.duckdb import BlockQuery
 from ..reading.libraries import need
 from ..reading.numpy_arrow import from_numpy, to_numpy
 from .presets import TimeUnit
 
-Query = Callable[[str, Any], Any]  # takes a query over the table `block`, and that table
 NO_WINDOW = NO_SECOND
 PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 _RFC_3339 = r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:?\d\d)"
 
 
-def windows_of(times: Any, unit: TimeUnit, every: int, query: Query) -> NDArray[np.int64]:
+def windows_of(times: Any, unit: TimeUnit, every: int, query: BlockQuery) -> NDArray[np.int64]:
     """The window of each text in an Arrow array; `NO_WINDOW` if it is not a time."""
     ends = np.frombuffer(times.buffers()[1], np.int32, len(times) + 1, 4 * times.offset)
     found = seconds(ends, np.frombuffer(times.buffers()[2] or b"", np.uint8), PER_SECOND[unit])

@@ -1,4 +1,4 @@
-"""DuckDB: bounded memory, spill to a private folder, results as a stream of Arrow batches."""
+"""DuckDB: bounded memory, spill to a private folder, results as a stream of Arrow batches. No other file calls it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class DuckDB:
         self._duckdb = need("duckdb")
         self._folder = tempfile.mkdtemp(prefix="stablesketch-")  # mode 0700
         self._names: dict[str, str] = {}  # the originals of the files in it
-        self.connection = self._duckdb.connect(":memory:")
+        self._connection = self._duckdb.connect(":memory:")
         for name, value in (
             ("temp_directory", self._folder),
             ("memory_limit", _MEMORY),
@@ -46,7 +46,7 @@ class DuckDB:
             ("allow_community_extensions", "false"),
             ("python_enable_replacements", "false"),  # a name in a query is not a variable of this program
         ):
-            self.connection.execute(f"set {name} = {text_literal(value)}")
+            self._connection.execute(f"set {name} = {text_literal(value)}")
 
     def __enter__(self) -> DuckDB:
         return self
@@ -57,8 +57,8 @@ class DuckDB:
     def close(self) -> None:
         """Closes the connection and removes what it spilled."""
         with contextlib.suppress(Exception):
-            self.connection.interrupt()
-            self.connection.close()
+            self._connection.interrupt()
+            self._connection.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def place(self, stands_for: str | Path, name: str) -> Path:
@@ -79,7 +79,7 @@ class DuckDB:
     def rows(self, query: str, source: str) -> list[tuple[Any, ...]]:
         """A small result, as a whole."""
         with self._typed_errors(source):
-            found: list[tuple[Any, ...]] = self._stoppable(lambda: self.connection.sql(query).fetchall())
+            found: list[tuple[Any, ...]] = self._stoppable(lambda: self._connection.sql(query).fetchall())
             return found
 
     def types(self, query: str, source: str) -> dict[str, str]:
@@ -89,7 +89,7 @@ class DuckDB:
     def kinds(self, query: str, source: str) -> dict[str, Any]:
         """The same, with DuckDB's type objects: the fields of a struct are its `children`."""
         with self._typed_errors(source):
-            relation = self.connection.sql(query)
+            relation = self._connection.sql(query)
             return dict(zip(relation.columns, relation.types, strict=True))
 
     def stream(self, query: str, source: str) -> Iterator[Any]:
@@ -98,7 +98,7 @@ class DuckDB:
         Only a relation's reader streams: the reader of an executed statement holds the whole result.
         """
         with self._typed_errors(source):
-            reader = self.connection.sql(query).to_arrow_reader(_BATCH)
+            reader = self._connection.sql(query).to_arrow_reader(_BATCH)
             try:
                 yield from prefetched(reader)
             finally:
@@ -107,7 +107,7 @@ class DuckDB:
     def statements(self, text: str, source: str) -> list[tuple[str, str]]:
         """The statements in a text, as DuckDB's parser finds them, and the kind of each."""
         with self._typed_errors(source):
-            return [(found.query, found.type.name) for found in self.connection.extract_statements(text)]
+            return [(found.query, found.type.name) for found in self._connection.extract_statements(text)]
 
     def close_off(self, paths: Sequence[str]) -> None:
         """From here on only these files and patterns can be read, nothing can be loaded, and no setting can change
@@ -119,24 +119,32 @@ class DuckDB:
             "allowed_configs = ['preserve_insertion_order']",
             "lock_configuration = true",
         ):
-            self.connection.execute(f"set {setting}")
+            self._connection.execute(f"set {setting}")
 
     def offer(self, name: str, work: Callable[..., Any]) -> None:
         """Offers queries a function from columns to 64 bits per row, replacing any of that name. Nulls are not
         allowed.
         """
         with contextlib.suppress(self._duckdb.InvalidInputException):  # there was none
-            self.connection.remove_function(name)
-        self.connection.create_function(name, work, None, "UBIGINT", type="arrow")
+            self._connection.remove_function(name)
+        self._connection.create_function(name, work, None, "UBIGINT", type="arrow")
+
+    def register(self, name: str, frame: Any) -> None:
+        """Offers queries a frame, an Arrow table or a dataset as a table."""
+        self._connection.register(name, frame)
+
+    def for_blocks(self) -> BlockQuery:
+        """Queries over one small table after another, which another thread may ask for."""
+        return BlockQuery(self._connection.cursor(), self._duckdb.InvalidInputException)
 
     def keep(self, name: str, batches: Any, source: str | None = None) -> None:
         """Stores a stream that can be read only once as a table; what does not fit is spilled."""
         with self._typed_errors(source or name):
-            self.connection.register("arriving", batches)
+            self._connection.register("arriving", batches)
             making = f"create temp table {name} as select * from arriving"
             with self.in_order():
-                self._stoppable(lambda: self.connection.execute(making))
-            self.connection.unregister("arriving")
+                self._stoppable(lambda: self._connection.execute(making))
+            self._connection.unregister("arriving")
 
     def _stoppable(self, work: Callable[[], Any]) -> Any:
         """The results of a query, run in a thread: Ctrl-C can stop the wait here, but not DuckDB itself."""
@@ -153,7 +161,7 @@ class DuckDB:
         try:
             found, error = done.get()
         except BaseException:
-            self.connection.interrupt()
+            self._connection.interrupt()
             thread.join(timeout=10)
             raise
         if error is not None:
@@ -163,11 +171,11 @@ class DuckDB:
     @contextlib.contextmanager
     def in_order(self) -> Iterator[None]:
         """Within the block, rows keep the order in which they are read; elsewhere no query may rely on it."""
-        self.connection.execute("set preserve_insertion_order = true")
+        self._connection.execute("set preserve_insertion_order = true")
         try:
             yield
         finally:
-            self.connection.execute("set preserve_insertion_order = false")
+            self._connection.execute("set preserve_insertion_order = false")
 
     @contextlib.contextmanager
     def _typed_errors(self, source: str) -> Iterator[None]:
@@ -192,6 +200,27 @@ class DuckDB:
             if isinstance(error, self._duckdb.InterruptException) or text.startswith("INTERRUPT Error"):
                 raise KeyboardInterrupt from None
             raise data_error(source, text) from None
+
+
+class InvalidBlock(Exception):
+    """A value of a block cannot be used in the query. DuckDB's message, which may quote it, is not kept."""
+
+
+class BlockQuery:
+    """Runs a query over the table `block`, and returns an Arrow table."""
+
+    def __init__(self, cursor: Any, invalid: type[Exception]) -> None:
+        self._cursor, self._invalid = cursor, invalid
+
+    def __call__(self, query: str, block: Any) -> Any:
+        self._cursor.register("block", block)
+        try:
+            return self._cursor.sql(query).to_arrow_table()
+        # A message that cuts one of the characters it quotes in two cannot be decoded.
+        except (self._invalid, UnicodeDecodeError):
+            raise InvalidBlock from None
+        finally:
+            self._cursor.unregister("block")
 
 
 def prefetched(batches: Any) -> Iterator[Any]:

@@ -201,9 +201,7 @@ def _arrow(duckdb: DuckDB, files: Sequence[Path], columns: Columns, kind: Format
             if kind == "arrow" and _is_stream(path):
                 _keep_stream(duckdb, path, columns, f"file{i}", name)
             else:
-                duckdb.connection.register(
-                    f"file{i}", datasets.dataset(str(path), format="ipc" if kind == "arrow" else "orc")
-                )
+                duckdb.register(f"file{i}", datasets.dataset(str(path), format="ipc" if kind == "arrow" else "orc"))
         except (OSError, pa.ArrowInvalid) as error:
             raise unreadable(name, error) from None
         own = duckdb.types(f"select * from file{i}", name)

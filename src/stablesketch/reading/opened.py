@@ -229,6 +229,6 @@ def _frame(duckdb: DuckDB, data: Any, columns: Columns) -> Table | Stream:
     if all(name in frame.column_names for name in columns.names):
         frame = frame.select(columns.picked(frame.column_names))
     frame = typed(frame, columns)
-    duckdb.connection.register("frame", frame)
+    duckdb.register("frame", frame)
     types = duckdb.types("select * from frame", "the frame")
     return Table(duckdb, "the frame", "frame", types, cast=FRAME_CAST, counted=True).check(columns)

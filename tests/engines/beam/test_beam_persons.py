@@ -42,7 +42,7 @@ def kept_by_sql(stream: list[Row], pairs: int, groups: int, key: ss.Secret) -> C
     marks = [f"g{i}" for i in range(len(parts))]
     frame = pa.table([*others[:2], *map(list, parts), others[2]], names=["k0", "v", *marks, "u"])
     with DuckDB() as engine:
-        engine.connection.register("frame", frame)
+        engine.register("frame", frame)
         columns = Columns(("key",), "value", tuple(marks), "person")
         query = bounded(engine, "select * from frame", columns, pairs=pairs, groups=groups, secret=key)
         return Counter(engine.rows(f"select concat_ws(chr(31), {', '.join(marks)}), k0, v, u from ({query})", "test"))
