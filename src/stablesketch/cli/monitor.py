@@ -13,7 +13,7 @@ from ..monitor import Watch
 from ..monitor.demo_day import FIELDS as DEMO_FIELDS
 from ..monitor.demo_day import PlayedDay
 from ..monitor.fields import LineFields
-from ..monitor.monitor import Sink
+from ..monitor.outbox import Sink
 from ..monitor.outlet import JsonLinesFile
 from ..monitor.outputs import Outputs
 from ..monitor.windows import Windows

@@ -21,7 +21,7 @@ from ..monitor.demo_day import PlayedDay
 from ..monitor.followed import followed
 from ..monitor.lines import Clock
 from ..monitor.messengers import Messenger, Post, command, json_lines, webhook
-from ..monitor.monitor import Sink
+from ..monitor.outbox import Sink
 from ..monitor.outputs import Outputs
 from ..monitor.piped import piped
 from ..monitor.state import MonitorState

@@ -29,21 +29,21 @@ from ..ledger import Ledger
 from ..reading.duckdb import DuckDB, prefetched
 from ..text.wording import arg
 from .block import Block, Rows
-from .facts import is_clock, is_count, is_counters, is_position
+from .facts import is_clock, is_position
 from .lines import Clock, Steady
 from .open_windows import OpenWindows
+from .outbox import Outbox, Sink
 from .reader import LineReader
 from .records import note_record, window_record
+from .row_counts import RowCounts
 from .state import MonitorState
 from .watch import Watch
-from .windows import MOST_LIVE, SECOND, in_units, shown
+from .windows import SECOND, in_units, shown
 
-Sink = Callable[[int, str], None]
 OpenInput = Callable[[Clock, Any, int | None], Iterator[Block]]
 _CHECKPOINT = 1.0  # seconds between checkpoints
 _SILENT = 60.0  # seconds without a checkpoint after which it is not alive
 _AT_ONCE = 64  # windows released in one transaction
-_USELESS = 1_000  # invalid lines after which a message is shown, if none was valid
 
 
 class Monitor:
@@ -67,7 +67,7 @@ class Monitor:
                 "state", str(state.folder), "cannot be used for a replay of a pipe, which cannot be resumed",
                 f"Leave out {arg('state')}, or name a file instead of the pipe",
             )  # fmt: skip
-        self._watch, self._name, self._source, self._state, self._sinks = watch, name, source, state, sinks
+        self._watch, self._name, self._source, self._state = watch, name, source, state
         self._replays, self._say = replays, say
         self._last: int | None = state.fact("clock", possible=is_clock)
         self._machine, self._clock = clock, Steady(clock, self._last or 0, elapsed)
@@ -77,20 +77,18 @@ class Monitor:
         self._next: int = state.fact("next", watch.windows.first_untouched(self._clock()), watch.windows.may_be_next)
         self._first = self._next
         self._position: Any = state.fact("position", possible=is_position)
-        self._delivered: int = state.fact("delivered", 0, is_count)
-        self._waiting = state.records(self._delivered)
-        self._number = max(self._waiting, default=self._delivered)
-        self._records: dict[int, str] = {}  # not stored yet
+        self._outbox = Outbox(state, sinks)
         self._released: list[int] = []
         self._stopped = threading.Event()
         self._stored_at = time.monotonic()
         self._trouble, self._reading = "", False
         self._waits = False  # whether a window must be paid for, and state or ledger cannot be written
-        self._useful, self._unused = False, 0  # whether any line of this run was valid, and how many were not
-        self._counted, self._not_counted = False, 0  # whether any row of this run was counted, and how many were not
-        self.counters: dict[str, int] = state.fact(
-            "counters", {"rows": 0, "bad": 0, "late": 0, "early": 0}, is_counters
-        )
+        self._rows = RowCounts(watch, state, say)
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """The numbers of rows, invalid lines, late and early rows: exact, and not private."""
+        return self._rows.counters
 
     @property
     def stopped(self) -> bool:
@@ -154,7 +152,7 @@ class Monitor:
                 self._reading = False
         self._checkpoint()
         try:
-            self._deliver()
+            self._outbox.deliver()
         except OSError as error:
             raise self._undelivered(error) from None
         self._checkpoint()  # records that they were delivered
@@ -181,7 +179,7 @@ class Monitor:
         if block.position is not None:
             self._position = block.position
         self._last = block.clock
-        if self._records or self._waiting or due:
+        if due or not self._outbox.empty:
             self._store()
 
     def _count(self, block: Block, rows: Rows) -> None:
@@ -196,16 +194,7 @@ class Monitor:
                 "the time of a line is in the future",
                 f"Correct its clock, or skip such lines ({arg('on_bad', 'skip')})",
             )
-        for name, more in (("rows", len(windows)), ("bad", rows.bad), ("late", late), ("early", early)):
-            self.counters[name] += more
-        self._useful |= len(windows) > 0
-        self._unused += rows.bad
-        if self._unused >= _USELESS:
-            self._tell_useless()
-        self._counted |= len(windows) > late + early
-        self._not_counted += late + early
-        if self._not_counted >= _USELESS and self._next > self._first:  # before that, rows are usually late
-            self._tell_none_counted()
+        self._rows.add(len(windows), rows.bad, late, early, begun=self._next > self._first)
         for number in np.unique(windows):
             if first <= number <= last:
                 here = np.flatnonzero(windows == number)
@@ -213,14 +202,7 @@ class Monitor:
 
     def _close(self, first: int, *, patient: bool = False) -> None:
         """Releases all windows before `first`, empty or not; with `patient`, as many as can be paid for now."""
-        windows = self._watch.windows
-        if windows.span is None and first - self._next > MOST_LIVE:
-            raise CheckpointError(
-                f"the clock of this machine says {shown(windows.start(first))}, and the monitor is at "
-                f"{shown(windows.start(self._next))}: that is {first - self._next:,} windows, of at most "
-                f"{MOST_LIVE:,}. Correct the clock and start again. If it is right, name a new folder "
-                f"({arg('state')}): it begins with the next whole window."
-            )
+        self._watch.windows.check_jump(self._next, first)
         while self._next < first:
             try:
                 self._release()
@@ -256,49 +238,14 @@ class Monitor:
         if self._spent:
             self._note_and_say(f"the budget of the ledger allows releases again, from the window of {start} on.")
             self._spent = False
-        left = None if self._ledger is None else self._ledger.left()
-        self._record(window_record(self._state.id, self._number + 1, self._watch, self._next, releases, left))
+        left, window = None if self._ledger is None else self._ledger.left(), self._next
+        self._outbox.put(lambda number: window_record(self._state.id, number, self._watch, window, releases, left))
 
     def _end(self) -> None:
         """The input has ended: every window that could have had rows is released now."""
-        if self._unused:
-            self._tell_useless()
-        rows, outside = self.counters["rows"], self.counters["late"] + self.counters["early"]
-        if self._watch.windows.span is not None and rows == outside > 0:
-            self._say(
-                f"no row is within {arg('from')} and {arg('until')}. Check both (this is not private: for your eyes "
-                "only)"
-            )
+        self._rows.input_ended()
         self._close(self._watch.windows.last_open(self._clock()) + 1)
-        if self._watch.windows.span is None and self._watch.fields.time and rows == self.counters["late"] > 0:
-            self._say(
-                "no row was counted: all are older than the first whole window, which begins at "
-                f"{shown(self._watch.windows.start(self._first))}. To read rows of the past, replay them: pass "
-                f"{arg('from')} and {arg('until')} (this is not private: for your eyes only)"
-            )
-        elif self._watch.windows.span is None and self._not_counted and self._watch.fields.time:
-            self._tell_none_counted()
-        elif not self._number:
-            self._say("the input ended before the first whole window, so nothing was released")
-
-    def _tell_useless(self) -> None:
-        """Says so, but not in a record: that no line was valid is a fact about the rows."""
-        if not self._useful:
-            self._say(
-                f"none of the first {self._unused:,} lines could be used as a row. Check {arg('format')}, "
-                f"{arg('key')}, {arg('time')} and {arg('value')} (this is not private: for your eyes only)"
-            )
-        self._useful = True
-
-    def _tell_none_counted(self) -> None:
-        """Says that no row was counted: times in another unit, or a wrong clock. Not in a record either."""
-        if not self._counted:
-            self._say(
-                f"none of the first {self._not_counted:,} rows was counted: their times are in the past or in the "
-                f"future. Check {arg('time')}, {arg('time_unit')} and the clocks (this is not private: for your eyes "
-                "only)"
-            )
-        self._counted = True
+        self._rows.all_released(self._first, anything=self._outbox.last > 0)
 
     # --- what is stored and delivered ---
 
@@ -319,22 +266,18 @@ class Monitor:
         self._checkpoint()
 
     def _note(self, clock: int, text: str) -> None:
-        self._record(note_record(self._state.id, self._number + 1, clock, text))
+        self._outbox.put(lambda number: note_record(self._state.id, number, clock, text))
 
     def _note_and_say(self, text: str) -> None:
         """A note that the person who runs it must not miss, wherever the records go."""
         self._note(self._clock(), text)
         self._say(text)
 
-    def _record(self, text: str) -> None:
-        self._number += 1
-        self._records[self._number] = text
-
     def _store(self) -> None:
         """Stores a checkpoint, then delivers the records. What cannot be stored now is kept and tried again."""
         try:
             self._checkpoint()
-            self._deliver()
+            self._outbox.deliver()
             self._trouble = self._trouble if self._waits else ""
         except BrokenPipeError as error:
             raise self._undelivered(error) from None
@@ -360,27 +303,14 @@ class Monitor:
     def _undelivered(self, error: OSError) -> NotDelivered:
         """Stores what was delivered, and says where the rest is."""
         self._checkpoint()
-        kept, count = self._state.folder is not None, len(self._waiting)
-        return NotDelivered(
-            f"{count:,} record{'s' * (count != 1)} could not be written ({error.strerror}). "
-            + (f"A run on the same {arg('state')} writes them." if kept else f"Without {arg('state')} they are lost.")
-        )
+        return self._outbox.undelivered(error)
 
     def _checkpoint(self) -> None:
         facts = {
             "position": self._position, "clock": self._last, "next": self._next, "counters": self.counters,
-            "delivered": self._delivered,
+            "delivered": self._outbox.delivered,
         }  # fmt: skip
-        self._state.commit(facts, self._windows.changed(), self._released, self._records)
+        self._state.commit(facts, self._windows.changed(), self._released, self._outbox.unstored)
         self._windows.stored()
-        self._waiting |= self._records
-        self._records, self._released = {}, []
-
-    def _deliver(self) -> None:
-        self._state.seal()
-        while self._waiting:
-            number = next(iter(self._waiting))
-            for sink in self._sinks:
-                sink(number, self._waiting[number])
-            del self._waiting[number]
-            self._delivered = number
+        self._outbox.stored()
+        self._released = []

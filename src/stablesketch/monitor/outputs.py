@@ -9,7 +9,8 @@ from .alerts import Judge
 from .board import Board
 from .listener import ExactListener, Listener, ReleasedListener
 from .metrics import ExactMetrics, ReleasedMetrics, TextFile
-from .monitor import Monitor, Sink
+from .monitor import Monitor
+from .outbox import Sink
 from .watch import Watch
 
 

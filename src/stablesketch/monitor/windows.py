@@ -22,7 +22,7 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from ..errors import ArgumentError
+from ..errors import ArgumentError, CheckpointError
 from ..text.wording import arg
 
 SECOND = 10**9  # the clock counts nanoseconds since 1970
@@ -30,7 +30,7 @@ LAST_SECOND = 253_370_764_800  # the year 9999 begins: later times cannot be wri
 _DAY = 86_400
 _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": _DAY}
 MOST_WINDOWS = 100_000  # in a replay
-MOST_LIVE = 10_000  # windows that may close at once
+_MOST_LIVE = 10_000  # windows that may close at once
 _MOST_LATE = 1_000  # windows that wait for late rows
 
 
@@ -141,6 +141,16 @@ class Windows:
         if self.span is not None:
             return self.span[1] - 1
         return (clock // SECOND + self.lateness) // self.every
+
+    def check_jump(self, at: int, first: int) -> None:
+        """Refuses to close too many windows at once, from the one a monitor is at up to `first`: its clock is wrong."""
+        if self.span is None and first - at > _MOST_LIVE:
+            raise CheckpointError(
+                f"the clock of this machine says {shown(self.start(first))}, and the monitor is at "
+                f"{shown(self.start(at))}: that is {first - at:,} windows, of at most {_MOST_LIVE:,}. Correct the "
+                f"clock and start again. If it is right, name a new folder ({arg('state')}): it begins with the next "
+                "whole window."
+            )
 
     def first_untouched(self, clock: int) -> int:
         """The first window into which no monitor can have counted a row yet. A replay has its span."""

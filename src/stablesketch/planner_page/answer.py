@@ -43,7 +43,7 @@ def answer(asked: Mapping[str, str]) -> dict[str, Any]:
         wanted, pairs = _question(statistic, asked), _whole("pairs", asked)
         decision = decide(wanted)
         compared = pairs > 0 and not needs_promise(decision.plan)
-        return {**_told(wanted, decision), "errors": _errors(statistic, asked, pairs) if compared else {}}
+        return {**_shown(wanted, decision), "errors": _errors(statistic, asked, pairs) if compared else {}}
     except (StablesketchError, OptionError) as error:
         return {"problem": str(error)}
 
@@ -94,7 +94,7 @@ def _public_groups(asked: Mapping[str, str]) -> list[str]:
     return [str(i) for i in range(count)]
 
 
-def _told(wanted: Question, decision: Decision) -> dict[str, Any]:
+def _shown(wanted: Question, decision: Decision) -> dict[str, Any]:
     made = decision.plan
     way, shares = mechanism_of(made), decision.shares
     return {
