@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -16,30 +14,22 @@ from ..bounding.persons import groups_of_each
 from ..engines.local import run
 from ..engines.spark.files import run_files
 from ..errors import DataError
-from ..files.durable import Reserved
-from ..ledger import Ledger
-from ..pictures import release_bytes
-from ..plan.exact_instead import exact_instead
 from ..plan.mechanism import mechanism_for
 from ..privacy import delta_advice, epsilon_advice
 from ..release.arguments import DEFAULTS, may_count_pairs, question, usual_relation, usual_unit
-from ..release.outcome import Outcome
-from ..release.question import Question
-from ..report import Context, Named, registry_entry, report_page
-from ..secret.paying import current_payment
+from ..report import Named
 from ..statistic.published import Release
 from . import options
 from .blobs import is_blob
 from .data_options import Data
-from .deliver import Delivery, need_standard_output
-from .dry_run import caution_in_words, check_dry, shares_in_words, show_plan
+from .deliver import need_standard_output
+from .dry_run import check_dry, show_plan
 from .exits import Exit
-from .in_options import in_options
 from .kept import check_new, reserved
 from .progress import progress
-from .release_lines import nothing_shown, release_lines, release_notes
+from .release_delivered import delivered
 from .release_stored import check_still_open, release_stored
-from .screen import json_text, note
+from .screen import note
 from .size_options import Sizes
 from .statistic_options import Chosen
 
@@ -186,7 +176,7 @@ def release(
         check_still_open(context)
         with reserved(**kept) as places:
             outcome = release_stored(files, secret, confidence, budget, label)
-            return _delivered(outcome, None, budget, json, places, named)
+            return delivered(outcome, None, budget, json, places, named)
     stored = [name for name in files or () if is_blob(name)]
     if stored:
         raise typer.BadParameter(
@@ -258,7 +248,7 @@ def release(
             only = outcome.releases[0]
             counted_pairs = (only.pairs or 0) if isinstance(only, Release) else 0
             _advise(delta_advice(replace(posed.privacy, pairs=counted_pairs)))
-        return _delivered(outcome, posed, budget, json, places, named)
+        return delivered(outcome, posed, budget, json, places, named)
 
 
 def _advise(advice: str | None) -> None:
@@ -279,43 +269,3 @@ def _group_names(path: Path) -> list[tuple[str, ...]]:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise DataError(str(path), f"cannot read the list of groups: {reason}", "Write one name on each line") from None
     return [tuple(row) for row in csv.reader(text.splitlines()) if row]
-
-
-def _delivered(
-    outcome: Outcome, question: Question | None, ledger: Ledger | None, json: bool, places: dict[str, Reserved | None],
-    named: Named,
-) -> Exit:  # fmt: skip
-    """Shows what was released, then stores it, then draws it."""
-    content = [one.content() for one in outcome.releases]
-    text = json_text(content if outcome.grouped else content[0])
-    delivery = Delivery(text, current_payment())
-    notes = release_notes(outcome)
-    if question is not None and outcome.price is not None:
-        notes = [*shares_in_words(question, outcome.shares, outcome.price[0]), *notes]
-    nothing = outcome.grouped and not outcome.releases
-    if question is not None and not nothing and (better := exact_instead(outcome.plan)):
-        notes.append(in_options(better))
-    notes += [] if question is None else caution_in_words(question)
-    delivery.show(
-        None if json else lambda: release_lines(outcome),
-        nothing_shown(outcome) if nothing and json else [] if json else notes,
-    )
-    output, plot = places["output"], places["plot"]
-    delivery.store(output, lambda: (text + "\n").encode())
-    if outcome.releases:
-        if plot is not None:
-            delivery.store(plot, lambda: release_bytes(outcome, plot.path, named.noun))
-        for name, make in (("report", report_page), ("registry", registry_entry)):
-            delivery.store(places[name], partial(_described, make, outcome, question, ledger, named))
-    else:
-        for place in (plot, places["report"], places["registry"]):
-            if place is not None:
-                note(f"{place.path} was not written: no group is shown")
-    return delivery.end()
-
-
-def _described(
-    make: Callable[[Outcome, Context], str], outcome: Outcome, question: Question | None, ledger: Ledger | None,
-    named: Named,
-) -> bytes:  # fmt: skip
-    return make(outcome, Context.of(question, ledger, named)).encode()

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import timedelta
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from ..errors import (
-    HIDDEN,
     ArgumentError,
     ArgumentTypeError,
     BudgetExceeded,
@@ -18,7 +16,6 @@ from ..errors import (
     LedgerMismatch,
 )
 from ..files.durable import write_over
-from ..plan import Plan
 from ..privacy import Privacy
 from ..privacy.charge import Charge
 from ..statistic.published import Release
@@ -27,7 +24,6 @@ from . import store
 from .accounting import best_theta
 from .arguments import (
     ask_of_release,
-    check_count,
     check_priced,
     check_stated,
     check_unit,
@@ -38,17 +34,16 @@ from .arguments import (
 from .books import Books
 from .chain import position_from, position_text
 from .checksums import Stale
-from .composition import Lane
 from .file import LedgerFile, LedgerTerms
-from .fitting import epsilon_that_fits, how_many, preview_of, schedule_of, would_fit
+from .fitting import epsilon_that_fits
+from .forecasting import Forecasting
 from .period import Per, check_per
-from .preview import Preview, Schedule
 from .record import Ask, Entry, Record, records_to_csv, records_to_json
-from .standing import Standing, spent_of
+from .standing import spent_of
 from .unit import require_unit
 
 
-class Ledger(Standing):
+class Ledger(Forecasting):
     """The releases of one data set, their total cost, and the maximum (ε, δ) they may cost.
 
     `Ledger("budget.db", epsilon=3.0, delta=1e-6)` opens the file, or creates it. An existing ledger needs no numbers;
@@ -107,73 +102,6 @@ class Ledger(Standing):
             raise
         self._name = ""
         self._budget = self._file.whole
-
-    # --- previews ---
-
-    def preview(self, plans: Plan | Iterable[Plan], *, times: int = 1, part: tuple[str, str] | None = None) -> Preview:
-        """The price of releases by these plans, `times` times each, if they were made now. Nothing is recorded."""
-        if not isinstance(plans, Plan | Iterable):
-            raise ArgumentTypeError("plans", plans, "must be a Plan or a list of them", "Pass results of ss.plan(...)")
-        batch = [plans] if isinstance(plans, Plan) else list(plans)
-        for plan in batch:
-            if not isinstance(plan, Plan):
-                raise ArgumentTypeError(
-                    "plans", plan, "must be a Plan or a list of them", "Pass results of ss.plan(...)"
-                )
-        check_count("times", times)
-        asks = [Ask.of_plan(plan) for plan in batch]
-        for ask in asks:
-            checked_part(part, ask)
-        lane = Lane(*part) if part is not None and asks else Lane()
-        return self._read(lambda books: preview_of(books, self._name, asks, times, lane))
-
-    def schedule(
-        self,
-        plan: Plan,
-        *,
-        releases: int | None = None,
-        every: timedelta | None = None,
-        lasting: timedelta | None = None,
-    ) -> Schedule:
-        """The largest ε at which this many releases like `plan` fit into what is left, and a plan with that ε.
-
-        One release per hour for a year is `every=timedelta(hours=1), lasting=timedelta(days=365)`, or releases=8760.
-        """
-        if not isinstance(plan, Plan):
-            raise ArgumentTypeError("plan", plan, "must be a Plan", "Pass the result of ss.plan(...)")
-        if plan.sampled is not None:
-            raise ArgumentError(
-                "plan",
-                HIDDEN,
-                "must not sample",
-                "Pass a plan without sampling",
-                because="its cost at another ε is not known",
-            )
-        if (releases is None) == (every is None and lasting is None):
-            raise ArgumentError(
-                "releases",
-                releases,
-                f"must be given, or follow from {arg('every')} and {arg('lasting')}",
-                f"Pass {arg('releases')}, or {arg('every')} and {arg('lasting')}",
-            )
-        if releases is None:
-            if not isinstance(every, timedelta) or not isinstance(lasting, timedelta) or every <= timedelta(0):
-                raise ArgumentError(
-                    "every, lasting", (every, lasting), "must be positive time spans", "Pass two timedeltas"
-                )
-            releases = lasting // every
-        check_count("releases", releases)
-        wanted = releases
-        return self._read(lambda books: schedule_of(books, self._name, plan, wanted))
-
-    def forecast(self, plan: Plan | None = None) -> int | None:
-        """How many more releases like this plan fit now; by default, like the last one recorded.
-
-        At most 1,000,000, which may mean more; None if no plan is given and nothing was recorded yet.
-        """
-        if plan is not None and not isinstance(plan, Plan):
-            raise ArgumentTypeError("plan", plan, "must be a Plan", "Pass the result of ss.plan(...), or leave it out")
-        return self._read(lambda books: how_many(books, self._name, None if plan is None else Ask.of_plan(plan)))
 
     # --- budgets within ---
 
@@ -260,10 +188,6 @@ class Ledger(Standing):
     def require_unit(self, ask: Ask) -> None:
         """Raises `UnitMismatch` if a release like this one protects something else than the ledger does."""
         self._read(lambda books: require_unit(books.head, ask))
-
-    def would_fit(self, ask: Ask) -> bool:
-        """Whether a release like this one fits into all budgets now."""
-        return self._read(lambda books: would_fit(books, self._name, ask))
 
     def enter(self, entries: Sequence[Entry], published: Sequence[Callable[[int], str]] | None = None) -> list[Record]:
         """Records all of them durably, each with what it releases; or raises and records none."""

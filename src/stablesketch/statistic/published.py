@@ -57,7 +57,7 @@ class NoisyTotal:
 
     @property
     def may_be_zero(self) -> bool:
-        """Whether it cannot be told from 0. It can in one of a thousand streams whose total is 0."""
+        """Whether it cannot be distinguished from 0. It can in one of a thousand streams whose total is 0."""
         return self.value < 1.0 + _SCALES * self.scale
 
 

@@ -1,9 +1,9 @@
 """The limits of a release whose stream may have no pairs at all, where its noisy total is released with it.
 
-Looking at the total costs nothing: it is part of the release and of its price. If it cannot be told from 0, neither can
-the stream. Without pairs there are no shares, and therefore no Hill number and no entropy that an interval could
-contain: what is computed may even be a single point. All that is known then is what the number of keys allows, which is
-at most the total. The limits are at least that wide.
+Looking at the total costs nothing: it is part of the release and of its price. If it cannot be distinguished from 0,
+there may be no pairs. Without pairs there are no shares, and therefore no Hill number and no entropy that an interval
+could contain: what is computed may even be a single point. All that is known then is what the number of keys allows,
+which is at most the total. The limits are at least that wide.
 """
 
 from __future__ import annotations
