@@ -132,8 +132,9 @@ def test_the_ledger_has_what_the_record_shows(tmp_path: Path) -> None:
 
 
 def test_each_release_of_a_window_is_judged_by_its_own_total() -> None:
-    """Its limits are a function of what it publishes. Of 60 windows of 60 rows, a total cannot be distinguished from 0 with
-    probability 0.63: all would be alike under other secrets with a probability below 1e-11."""
+    """Its limits are a function of what it publishes. Of 60 windows of 60 rows, a total cannot be
+    distinguished from 0 with probability 0.63: all would be alike under other secrets with a probability below 1e-11.
+    """
     asked = Watch.of([ss.Hill(0.5), ss.Shannon()], 2.0, 1e-9, JSON, Windows(60, 10))
     seen = set()
     for number in range(60):
