@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from stablesketch.statistic import Moment, Total
-from stablesketch.statistic.diversity import log_hill
+from stablesketch.statistic.log_hill import log_hill
 
 
 @pytest.mark.parametrize("order", [0.05, 0.5, 0.9, 0.999, 1.001, 1.5, 2.0])

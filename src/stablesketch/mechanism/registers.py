@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from ..errors import ArgumentError, BlobError, LedgerError, PlanInfeasible
 from ..format.framing import Reader, counts_are_possible, encode_integer
 from ..numbers.arrays import Array
-from ..plan.asked import HEADER_BYTES, LARGEST_SIZE, Asked
+from ..plan.arguments import LARGEST_SIZE
+from ..plan.asked import HEADER_BYTES, Asked
 from ..plan.in_words import amount, both_errors
 from ..plan.phantoms import Phantoms
 from ..plan.plan import Accuracy, Cost, Numbers, Plan

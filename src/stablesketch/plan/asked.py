@@ -7,26 +7,32 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from ..errors import ArgumentError, ArgumentTypeError, shortened
+from ..errors import ArgumentError, ArgumentTypeError
 from ..format.checked_json import JsonError
 from ..privacy import Privacy
 from ..privacy.sampling import Sampling
 from ..statistic import Statistic, from_dict, usual
 from ..text.wording import arg
+from .arguments import (
+    LARGEST_SIZE,
+    LEAST_SIZE,
+    checked_error,
+    checked_expected,
+    checked_memory,
+    checked_per_key,
+    checked_sampling,
+    checked_size,
+)
 
 if TYPE_CHECKING:
     from .plan import Plan
 
 MechanismName = Literal["sketch", "exact", "bare"]
 
-LEAST_SIZE = 5  # with fewer entries the error exceeds the prediction by over 10%; with two it is unbounded
-LARGEST_SIZE = 10_000  # entries that one key may touch: the certified curve is tested up to here
-LARGEST_IN_ALL = 1 << 22  # entries in all buckets together
 USUAL_MEMORY = 256 * 1024
 HEADER_BYTES = 600  # approximate size of the plan, the shards and the frame of a stored collector
 _TABLE_MEMORY, _LEAST_SHARE = 64 << 20, 4 << 10  # bytes stored: for all groups of a table, and at least for each
 _SOME_GROUPS = 1 << 10
-_MOST_DIGITS = 15  # in a number of bytes
 _MOST_MEASUREMENTS = 64  # that can have individual sizes
 
 
@@ -283,95 +289,21 @@ def asked(
         )  # fmt: skip
     sizes_given: int | tuple[int, ...] | None = None
     if size is not None:
-        sizes_given = tuple(_checked_size(own, least=0) for own in size) if several else _checked_size(size)  # type: ignore[union-attr]
+        sizes_given = tuple(checked_size(own, least=0) for own in size) if several else checked_size(size)  # type: ignore[union-attr]
     per_key: int | tuple[int, ...] | None = None
     if entries_per_key is not None:
         keys = entries_per_key
-        per_key = tuple(_checked_per_key(own, least=0) for own in keys) if each else _checked_per_key(keys)  # type: ignore[union-attr]
+        per_key = tuple(checked_per_key(own, least=0) for own in keys) if each else checked_per_key(keys)  # type: ignore[union-attr]
     return Asked(
         statistic,
         privacy,
-        error=None if error is None else _checked_error(error),
+        error=None if error is None else checked_error(error),
         size=sizes_given,
-        memory=None if memory is None else _memory(memory),
+        memory=None if memory is None else checked_memory(memory),
         entries_per_key=per_key,
-        expected=_checked_expected(expected),
+        expected=checked_expected(expected),
         mechanism=mechanism,
         deletes=deletes,
-        sampling=None if sampling is None else _checked_sampling(sampling),
+        sampling=None if sampling is None else checked_sampling(sampling),
         memory_as_given=memory,
     )
-
-
-def _checked_sampling(sampling: object) -> Sampling:
-    """A Sampling, or a rate for sampling per pair."""
-    if isinstance(sampling, Sampling):
-        return sampling
-    if isinstance(sampling, bool) or not isinstance(sampling, int | float):
-        raise ArgumentTypeError(
-            "sampling",
-            sampling,
-            "must be a rate between 0 and 1",
-            'Pass 0.02, or ss.Sampling(0.02, per="entry"), or leave it out',
-        )
-    return Sampling(sampling)
-
-
-def _checked_expected(expected: float | None) -> float | None:
-    if expected is None:
-        return None
-    if isinstance(expected, bool) or not isinstance(expected, int | float):
-        raise ArgumentTypeError("expected", expected, "must be a number", "Pass the value you expect, or leave it out")
-    if not (expected > 0 and math.isfinite(expected)):
-        raise ArgumentError("expected", expected, "must be positive", "Pass the value you expect, or leave it out")
-    return float(expected)
-
-
-def _checked_error(error: float) -> float:
-    if isinstance(error, bool) or not isinstance(error, int | float):
-        raise ArgumentTypeError("error", error, "must be a number", "Pass 0.05, for example")
-    if not 0.0 < error < 1.0:
-        raise ArgumentError("error", error, "must be between 0 and 1", f"Pass {arg('error', 0.05)} for 5%")
-    return float(error)
-
-
-def _checked_size(size: Any, least: int = LEAST_SIZE) -> int:
-    if isinstance(size, bool) or not isinstance(size, int):
-        raise ArgumentTypeError("size", size, "must be a whole number of entries", "Pass 500, for example")
-    if not least <= size <= LARGEST_IN_ALL:
-        way_out = f"Pass {arg('size', 200)}, for example, or leave it out"
-        raise ArgumentError("size", size, f"must be between {LEAST_SIZE} and {LARGEST_IN_ALL:,}", way_out)
-    return size
-
-
-def _checked_per_key(entries: Any, least: int = LEAST_SIZE) -> int:
-    if isinstance(entries, bool) or not isinstance(entries, int):
-        raise ArgumentTypeError(
-            "entries_per_key", entries, "must be a whole number of entries", "Pass an even one, such as 16"
-        )
-    if not least <= entries <= LARGEST_SIZE or entries % 2:
-        raise ArgumentError(
-            "entries_per_key", entries, f"must be even, between {LEAST_SIZE + 1} and {LARGEST_SIZE:,}",
-            "Pass 16 for speed, or 64 for accuracy",
-        )  # fmt: skip
-    return entries
-
-
-def _memory(memory: str | int) -> int:
-    """Bytes: 65536, "64K", "1M"."""
-    if isinstance(memory, int) and not isinstance(memory, bool):
-        count = memory
-    else:
-        text = str(memory).strip().upper().removesuffix("B").removesuffix("I")
-        scale = {"K": 1024, "M": 1024**2, "G": 1024**3}.get(text[-1:], 1)
-        digits = text[:-1] if scale > 1 else text
-        if not digits.isdecimal() or len(digits) > _MOST_DIGITS:
-            raise ArgumentError("memory", memory, "must be a number of bytes", 'Pass 65536, "64K" or "1M"')
-        count = int(digits) * scale
-    if count >= 10**_MOST_DIGITS:
-        raise ArgumentError(
-            "memory", shortened(memory), "must be a size that a machine can have", 'Pass "1M", for example'
-        )
-    if count < 1024:
-        raise ArgumentError("memory", memory, "must be at least 1K", 'Pass "4K" or more')
-    return count

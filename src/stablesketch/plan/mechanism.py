@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, ClassVar
 from ..errors import ArgumentTypeError, BlobError
 from ..privacy.charge import Charge
 from ..statistic import Statistic
-from .asked import LARGEST_IN_ALL, LARGEST_SIZE, Asked, MechanismName
+from .arguments import LARGEST_IN_ALL, LARGEST_SIZE
+from .asked import Asked, MechanismName
 from .erring import Erring
 from .in_words import amount, both_errors, rounded_up, shown_error, stored
 from .plan import Plan

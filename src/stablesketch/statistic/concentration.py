@@ -18,8 +18,8 @@ from ..errors import ArgumentError
 from ..numbers.arrays import Array
 from ..text.spoken import percent, relative_error, short
 from .arguments import Argument, Option
-from .diversity import log_hill, log_hill_factor, measured_for
 from .known import Known
+from .log_hill import log_hill, log_hill_factor, measured_for
 from .moment import Total
 from .statistic import ANY, Derived, Measured, Statistic
 from .words import CONCENTRATION, VARIETY, Subject, Topic, as_varied, between, varied_as

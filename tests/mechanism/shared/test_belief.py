@@ -13,7 +13,7 @@ from stablesketch._native import mixture_below, mixture_passed
 from stablesketch.mechanism.shared.belief import Belief, belief
 from stablesketch.sketch.estimators.noisy_interval import noisy_power_law
 from stablesketch.statistic import Moment, Total
-from stablesketch.statistic.diversity import log_hill
+from stablesketch.statistic.log_hill import log_hill
 
 Floats = np.ndarray
 AT = np.array([0.005, 0.025, 0.1, 0.5, 0.9, 0.975, 0.995])

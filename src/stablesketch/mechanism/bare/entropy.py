@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 
 from ...errors import PlanInfeasible
 from ...numbers.arrays import Array
-from ...plan.asked import HEADER_BYTES, LARGEST_SIZE, LEAST_SIZE, Asked
+from ...plan.arguments import LARGEST_SIZE, LEAST_SIZE
+from ...plan.asked import HEADER_BYTES, Asked
 from ...plan.plan import Accuracy, Cost, Numbers, Plan
 from ...plan.ways_out import either, instead_of
 from ...privacy import Privacy

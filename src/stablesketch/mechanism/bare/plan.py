@@ -10,7 +10,8 @@ from functools import partial
 
 from ...errors import ArgumentError, PlanInfeasible
 from ...numbers.search import last_whole
-from ...plan.asked import HEADER_BYTES, LARGEST_SIZE, LEAST_SIZE, Asked
+from ...plan.arguments import LARGEST_SIZE, LEAST_SIZE
+from ...plan.asked import HEADER_BYTES, Asked
 from ...plan.phantoms import Phantoms
 from ...plan.plan import Accuracy, Cost, Numbers, Plan
 from ...plan.ways_out import a_larger_error, either

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING
 
 from ...errors import ArgumentError, PlanInfeasible
 from ...numbers.search import last_whole
-from ...plan.asked import HEADER_BYTES, LARGEST_IN_ALL, Asked
+from ...plan.arguments import LARGEST_IN_ALL
+from ...plan.asked import HEADER_BYTES, Asked
 from ...plan.in_words import both_errors
 from ...plan.plan import Accuracy, Cost, Numbers, Plan
 from ...plan.ways_out import a_larger_error

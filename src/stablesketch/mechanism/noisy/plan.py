@@ -15,7 +15,8 @@ from dataclasses import replace
 from functools import lru_cache
 
 from ...errors import PlanInfeasible
-from ...plan.asked import HEADER_BYTES, LARGEST_IN_ALL, LARGEST_SIZE, Asked
+from ...plan.arguments import LARGEST_IN_ALL, LARGEST_SIZE
+from ...plan.asked import HEADER_BYTES, Asked
 from ...plan.plan import Accuracy, Cost, Numbers, Plan
 from ...plan.ways_out import a_larger_error
 from ...sketch.entry_values import entry_bytes

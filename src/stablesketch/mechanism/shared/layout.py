@@ -16,7 +16,7 @@ import math
 from dataclasses import dataclass
 
 from ...errors import ArgumentError
-from ...plan.asked import LARGEST_SIZE
+from ...plan.arguments import LARGEST_SIZE
 from ...plan.plan import Plan
 from ...privacy import Privacy
 from ...text.wording import arg
