@@ -12,7 +12,7 @@ from typing import Any, get_args
 from ..errors import ArgumentError, BlobError, shortened
 from ..format.checked_json import MOST_WHOLE, JsonError, parsed
 from ..privacy import Privacy
-from ..statistic import STATISTICS, from_dict
+from ..statistic import STATISTICS, Statistic, from_dict
 from ..text.wording import either
 from .asked import Asked, MechanismName
 from .mechanism import find, mechanism_of
@@ -200,8 +200,8 @@ def _of_first_format(content: Mapping[str, Any]) -> dict[str, Any]:
     if content["mechanism"] == "bare" or {"noise", "cap", "buckets"} & set(content):
         raise BlobError("a plan of version 0.1.0 cannot have this mechanism, noise, cap or buckets: invalid plan.")
     parts = [_of_first_format(part) for part in content.get("parts", [])]
-    counts = content["statistic"]["name"] == "distinct"
-    bare = any(part["mechanism"] == "bare" for part in parts) if parts else not counts
+    kind = STATISTICS.get(content["statistic"]["name"], Statistic)
+    bare = any(part["mechanism"] == "bare" for part in parts) if parts else kind.bare_in_first_version
     mechanism = "bare" if content["mechanism"] == "sketch" and bare else content["mechanism"]
     own = {**content, "format": _SECOND_FORMAT, "mechanism": mechanism, "noise": 0.0, "cap": 0.0}
     return {**own, "parts": parts} if parts else own

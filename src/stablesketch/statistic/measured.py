@@ -74,6 +74,7 @@ class Distinct(Measured):
     """The number of distinct keys, whatever their values."""
 
     name: ClassVar[str] = "distinct"
+    bare_in_first_version: ClassVar[bool] = False
     metric: ClassVar[str] = "distinct_keys"
     default_error: ClassVar[float] = 0.01
 

@@ -47,6 +47,8 @@ class Statistic(ABC):
     """Whether it is about people, one for each key."""
     derived: ClassVar[bool] = False
     """Whether it is computed from other measurements."""
+    bare_in_first_version: ClassVar[bool] = True
+    """Whether version 0.1.0 released sketches of it without noise."""
     several: ClassVar[bool] = False
     """Whether it is several numbers, one for each of its `points`."""
     point_name: ClassVar[str] = "value"
