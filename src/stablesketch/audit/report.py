@@ -78,8 +78,8 @@ class AuditReport:
     def _rows(self) -> Iterator[tuple[str, str]]:
         """The name and text of each line; a line without a name continues the one before."""
         for number, tried in enumerate(self.neighbours):
-            told = "" if tried.passed else ": FAILED"
-            yield "" if number else "data compared", f"{tried.name} ({tried.trials:,} releases of each){told}"
+            failed = "" if tried.passed else ": FAILED"
+            yield "" if number else "data compared", f"{tried.name} ({tried.trials:,} releases of each){failed}"
         if not self.neighbours:
             yield "data compared", f"{self.trials:,} releases of each of two data sets"
         yield "numbers compared", self._named()

@@ -120,7 +120,7 @@ class MonitorState:
     def _open(self, settings: str) -> None:
         name = ":memory:" if self.folder is None else str(self.folder / "monitor.db")
         self._base = sqlite3.connect(name, isolation_level=None, check_same_thread=False)
-        with self._told():
+        with self._typed_errors():
             self._base.execute("pragma secure_delete = on")
             self._base.execute("pragma synchronous = extra")
             version = self._base.execute("pragma user_version").fetchone()[0]
@@ -194,7 +194,7 @@ class MonitorState:
 
     def fact(self, name: str, default: Any = None, possible: Callable[[Any], bool] = lambda _: True) -> Any:
         """The stored value of this name, which must be `possible` (facts.py)."""
-        with self._told():
+        with self._typed_errors():
             found = self._base.execute("select value from facts where name = ?", (name,)).fetchone()
             value = default if found is None else parsed(found[0])
         if not possible(value):
@@ -203,12 +203,12 @@ class MonitorState:
 
     def windows(self) -> list[int]:
         """The numbers of the open windows that have rows."""
-        with self._told():
+        with self._typed_errors():
             return [number for (number,) in self._base.execute("select number from windows order by number")]
 
     def window(self, number: int) -> StoredWindow | None:
         """A window, if it is stored."""
-        with self._told():
+        with self._typed_errors():
             found = self._base.execute("select secret from windows where number = ?", (number,)).fetchone()
             if found is None:
                 return None
@@ -221,7 +221,7 @@ class MonitorState:
 
     def spill(self, windows: Stored) -> None:
         """Writes windows that do not fit into memory. They become part of the next `commit`, or are lost."""
-        with self._told():
+        with self._typed_errors():
             if not self._base.in_transaction:
                 self._base.execute("begin immediate")
             for number, (secret, states, people) in windows.items():
@@ -241,7 +241,7 @@ class MonitorState:
         try:
             self.spill(windows or {})
             facts = {"seal": seal, **facts}
-            with self._told():
+            with self._typed_errors():
                 for name, value in facts.items():
                     self._base.execute("insert or replace into facts values (?, ?)", (name, json.dumps(value)))
                 for number in released:
@@ -260,7 +260,7 @@ class MonitorState:
 
     def records(self, after: int) -> dict[int, str]:
         """The records stored after this number, in order."""
-        with self._told():
+        with self._typed_errors():
             rows = self._base.execute("select number, text from records where number > ? order by number", (after,))
             found: dict[int, str] = dict(rows.fetchall())
         if not all(is_record(number, text, self.id) for number, text in found.items()):
@@ -273,7 +273,7 @@ class MonitorState:
         return {number: text for number, text in self.records(last - _REMEMBERED).items() if number <= last}
 
     @contextlib.contextmanager
-    def _told(self) -> Iterator[None]:
+    def _typed_errors(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.Error as error:

@@ -148,8 +148,8 @@ def report_page(outcome: Outcome, context: Context) -> str:
 
 def _named(named: Named) -> str:
     """What the release is about, in the publisher's words."""
-    told = (("Data", named.dataset), ("Period", named.period), ("Release", named.label))
-    return "".join(f"{what}: {name}. " for what, name in told if name)
+    facts = (("Data", named.dataset), ("Period", named.period), ("Release", named.label))
+    return "".join(f"{what}: {name}. " for what, name in facts if name)
 
 
 def _attached(name: str, text: str) -> str:
