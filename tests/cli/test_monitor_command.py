@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import re
@@ -195,6 +196,7 @@ def test_standard_output_that_is_closed_ends_it_and_the_rest_is_kept(tmp_path: P
 def test_options_that_would_be_ignored_are_refused(shell: Shell, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "a.csv").write_text("10.0.0.7,secret\n")
+    (tmp_path / "a.json.gz").write_bytes(gzip.compress(b"10.0.0.7\n"))
     base = ["--statistic", "shannon", *PRIVATE]
     for typed, code, said in (
         (["-", "--lateness", "5s"], 2, "--lateness has no effect here: without --time no row is late"),
@@ -205,7 +207,11 @@ def test_options_that_would_be_ignored_are_refused(shell: Shell, tmp_path: Path)
         (["-", "--format", "json", "--key", "k", "--value", "v", "--max-value", "0"], 2, "--max-value"),
         (["-", "--every", "700d"], 2, "got '700d'"),
         ([str(tmp_path / "fifo"), "--follow"], 3, "is not a regular file. Pass it through a pipe"),
+        ([str(tmp_path), "--follow"], 3, "is a folder. Name a file in it"),
         ([str(tmp_path / "a.csv"), "--key", "k"], 2, "needs --time, --from and --until"),
+        (["-", "--key", "k"], 2, "--format must be given, because the name of the input does not tell"),
+        ([str(tmp_path / "a.json.gz"), "--follow"], 3, "lines cannot be compressed with gzip here. Unpack them first"),
+        (["-", "--listen", "192.0.2.1:9464"], 2, "got '192.0.2.1:9464'. Choose another address"),
     ):  # fmt: skip
         shown = shell("monitor", *typed, *base)
         assert said in shown.err

@@ -69,10 +69,15 @@ class LineFields:
                 raise ArgumentError(name, given, f"cannot be used {without}", "Leave it out")
         if kind == "lines":
             if key not in ((), ("line",)) or value is not None or time not in (None, "arrival"):
+                named = f"{arg('key')}, {arg('time')} and {arg('value')}"
+                if format is None:
+                    raise ArgumentError(
+                        "format", None, "must be given, because the name of the input does not tell what its lines are",
+                        f"Pass json, csv, tsv or zeek. To count whole lines, leave out {named}",
+                    )  # fmt: skip
                 raise ArgumentError(
                     "format", "lines", "cannot be used with fields: a plain line is a key",
-                    f"Pass another {arg('format')}, such as json, or leave out "
-                    f"{arg('key')}, {arg('time')} and {arg('value')}",
+                    f"Pass another {arg('format')}, such as json, or leave out {named}",
                 )  # fmt: skip
             return cls("lines", ("line",))
         key = key or ((usual.key,) if usual else ())

@@ -96,6 +96,8 @@ def _next(path: Path, before: _Place, position: Any) -> tuple[_Place, int, str] 
 
 def _opened(path: Path) -> BinaryIO:
     try:
+        if path.is_dir():
+            raise DataError(str(path), "is a folder", "Name a file in it")
         if not stat.S_ISREG(os.stat(path).st_mode):
             raise DataError(str(path), "is not a regular file", "Pass it through a pipe: stablesketch monitor - < PATH")
         return open(path, "rb")
@@ -171,7 +173,7 @@ class _Place:
 
     def blocks(self, clock: Clock, offset: int, seen: int, note: str, *, follow: bool) -> Iterator[Block]:
         """To the end of the file; if it is followed, until another file has its name."""
-        check_bytes(os.pread(self.file.fileno(), 16, 0), str(self.path))
+        check_bytes(os.pread(self.file.fileno(), 16, 0), str(self.path), unpacked=False)
         lines, start, opened, last_look, leave = self._lines(offset), offset, True, False, None
         position = self._position(offset)
         while True:
@@ -194,7 +196,7 @@ class _Place:
                 continue
             whole, left_out = (whole, lines.too_long() + bool(rest)) if follow else (whole + rest, lines.too_long())
             head = self._head(start) if opened and whole else None
-            check_bytes((head or b"")[:16], str(self.path))
+            check_bytes((head or b"")[:16], str(self.path), unpacked=False)
             yield Block(whole, seen, now, position, head, head is not None and start == 0, left_out, note)
             opened, note = opened and not whole, ""
             if len(chunk) == BLOCK:

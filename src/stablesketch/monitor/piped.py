@@ -26,7 +26,7 @@ def piped(handle: int, clock: Clock) -> Iterator[Block]:
         if ended:
             whole += lines.last()
         if first:
-            check_bytes(whole[:16], "standard input")
+            check_bytes(whole[:16], "standard input", unpacked=False)
         now = clock()
         opened = first and bool(whole)
         yield Block(whole, now, now, head=whole[:HEAD] if opened else None, begins=opened, too_long=lines.too_long())

@@ -25,7 +25,7 @@ class PageServer(ThreadingHTTPServer):
         except OSError as error:
             used = error.errno == errno.EADDRINUSE
             must = "must be a free port" if used else f"cannot be used ({error.strerror})"
-            raise ArgumentError(argument, given, must, "Choose another port") from None
+            raise ArgumentError(argument, given, must, f"Choose another {'port' if used else 'address'}") from None
 
     def handle_error(self, request: object, client_address: object) -> None:
         """Ignores a browser that closes its connection or sends nothing; reports any other error."""

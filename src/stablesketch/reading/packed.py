@@ -134,13 +134,19 @@ def stored(file: Any, place: Path, name: str) -> None:
         raise unreadable(name, error) from None
 
 
-def check_bytes(head: bytes, source: str) -> None:
-    """Refuses data that begin like an archive or UTF-16, where only plain text can be read."""
+def check_bytes(head: bytes, source: str, *, unpacked: bool = True) -> None:
+    """Refuses data that begin like an archive or UTF-16, where only plain text can be read. They were `unpacked` once,
+    or are read as they are.
+    """
     if head.startswith(_OLD_SHEET) or (head.startswith(_ZIP) and any(mark in head for mark in _SHEET_MARKS)):
         raise _sheet(source, "FILE.xlsx", "FILE.csv")
     if head.startswith(_ZIP):
         raise DataError(source, "zip archives cannot be read", "Unpack it first: unzip FILE.zip")
     kind = compression(head)
+    if kind is not None and not unpacked:
+        raise DataError(
+            source, f"lines cannot be compressed with {kind} here", f"Unpack them first, or in a pipe: {kind} -dc FILE"
+        )
     if kind is not None:
         raise DataError(source, f"the file is compressed with {kind} twice", f"Unpack it once first: {kind} -dc FILE")
     if head.startswith(_UTF_16):
