@@ -138,6 +138,8 @@ accuracy: $(INSTALLED)
 studies: $(VENV)/.extra-bench $(VENV)/.extra-cli
 	@$(BIN)/python benchmarks/paper_settings.py
 	@$(BIN)/python benchmarks/groups.py
+	@$(BIN)/python benchmarks/people.py
+	@$(BIN)/python benchmarks/small_sites.py
 	@$(BIN)/python benchmarks/made_streams.py
 	@test -n "$(DATA)" || { echo "DATA=folder of Parquet files with columns key and value" >&2; exit 1; }
 	@rm -f docs/real-streams.csv docs/statistics-on-streams.csv

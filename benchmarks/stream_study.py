@@ -207,7 +207,7 @@ def _error_of(stream: Stream, part: ss.Plan, even: bool, noise: bool) -> float:
         return math.hypot(alone, order * math.sqrt(2.0) * part.noise / truth ** (1.0 / order))
     asked = replace(part.privacy, pairs=stream.pairs) if isinstance(part.statistic, ss.Shannon) else part.privacy
     expected = truth if part.statistic.relative else None
-    return ss.plan(part.statistic, asked, size=part.size, mechanism=part.mechanism, expected=expected).error
+    return ss.plan(part.statistic, asked, size=part.size or None, mechanism=part.mechanism, expected=expected).error
 
 
 def rows(results: Path) -> list[dict[str, str]]:

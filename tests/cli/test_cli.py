@@ -34,12 +34,13 @@ def test_release_says_value_interval_and_price(shell: Shell) -> None:
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        (["--p", "1"], "one counter, noise b = 0.5"),
-        (["--p", "0.5", "--mechanism", "exact"], "exact, all keys in memory, noise b = 0.5"),
+        (["--p", "1"], "one counter, Laplace noise of scale b = 0.5"),
+        (["--p", "0.5", "--mechanism", "exact"], "exact, all keys in memory, Laplace noise of scale b = 0.5"),
         (["--statistic", "hill", "--order", "0.5", "--size", "50"],
-         r"sketch of 50 entries, noise b = [\d.]+ on F_0.5, b = 5 on total"),
+         r"sketch of 50 entries, Laplace noise of scale b = [\d.]+ on F_0.5, b = 5 on total"),
         (["--statistic", "profile", "--order", "0,0.5", "--size", "70,50,0"],
-         r"2 sketches, 120 entries in all, noise b = [\d.]+ on distinct keys, b = [\d.]+ on F_0.5, b = 5 on total"),
+         r"2 sketches, 120 entries in all, Laplace noise of scale b = [\d.]+ on distinct keys, b = [\d.]+ on F_0.5, "
+         "b = 5 on total"),
         (["--p", "0.5", "--mechanism", "bare", "--size", "50"], r"bare sketch of 50 entries, floor [\d.]+"),
     ],
     ids=lambda one: one[1] if isinstance(one, list) else "",
@@ -64,7 +65,7 @@ def test_json_has_the_fields_of_a_release_and_nothing_else_is_printed(shell: She
 def test_the_default_error_is_half_a_percent_and_is_stated(shell: Shell) -> None:
     plan = json.loads(shell("plan", *PRIVATE, "--json").out)
     assert 0.005 < plan["accuracy"]["error"] <= 0.0055
-    assert "0.509% of F_0.5 if no key dominates, 9% if one key holds everything" in shell("plan", *PRIVATE).out
+    assert "0.509% of F_0.5 if every key is rare, 9% if one key holds everything" in shell("plan", *PRIVATE).out
 
 
 def test_where_five_percent_is_out_of_reach_the_release_says_what_is_reached(shell: Shell) -> None:

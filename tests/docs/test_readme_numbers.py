@@ -57,13 +57,13 @@ def test_entries_for_a_tenth_of_a_percent() -> None:
 
 def test_the_plan_of_the_example() -> None:
     usual = plan(Hill(0.5), ASKED)
-    assert f"the error: {100 * usual.error:.3g}% if no key dominates" in README
+    assert f"the error: {100 * usual.error:.3g}% if every key is rare" in README
 
 
 @pytest.mark.parametrize(
     ("statistic", "said"),
     [
-        (Hill(0.5), "order 0.5: {:.2f}% if no key dominates, {:.0f}% if one key holds everything."),
+        (Hill(0.5), "order 0.5: {:.2f}% if every key is rare, {:.0f}% if one key holds everything."),
         (Hill(1), "Order 1: {:.2f}% and {:.0f}%."),
         (Hill(2), "Order 2: {0:.0f}% from the sketch."),
         (Distinct(), "Distinct keys: {0:.0f}%."),

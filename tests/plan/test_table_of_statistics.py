@@ -30,7 +30,7 @@ def test_a_moment() -> None:
     assert list(table) == ["statistic", "protects", "asked", "reached", "size", "noise", "error", "exact"]
     assert table["protects"] == "adding or removing any one pair"
     assert table["size"].startswith("200 entries, about ")
-    assert table["noise"] == f"b = {plan.noise:.3g}"
+    assert table["noise"] == f"Laplace of scale b = {plan.noise:.3g}"
     assert table["error"] == f"{100 * plan.error:.3g}% of F_0.5, and ± {math.sqrt(2) * plan.noise:.3g}"
     assert table["exact"] == f"± 1.41, {HELD}"
 
@@ -67,7 +67,7 @@ def test_the_total_is_one_counter() -> None:
         table = rows(ss.plan(statistic, ANY))
         assert (table["memory"], table["noise"], table["error"]) == (
             "one counter",
-            "b = 1",
+            "Laplace of scale b = 1",
             "± 1.36, whatever the stream",
         )
         assert "exact" not in table
@@ -76,7 +76,7 @@ def test_the_total_is_one_counter() -> None:
 def test_the_exact_mechanism() -> None:
     table = rows(ss.plan(ss.Moment(0.5), ANY, mechanism="exact"))
     assert table["memory"] == "every key of the stream, as a keyed fingerprint"
-    assert (table["noise"], table["error"]) == ("b = 1", "± 1.41, whatever the stream")
+    assert (table["noise"], table["error"]) == ("Laplace of scale b = 1", "± 1.41, whatever the stream")
     known = rows(ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, pairs=10_000), mechanism="exact"))
     assert known["error"] == "1.41% at F_0.5 = 100, the least that 10,000 pairs can have"
 
@@ -85,8 +85,8 @@ def test_a_hill_number_says_from_which_length_on_its_noise_is_less() -> None:
     plan = ss.plan(ss.Hill(0.5), ANY, size=400)
     table = rows(plan)
     moment, _ = plan.parts
-    assert table["F_0.5"] == f"400 entries, noise b = {moment.noise:.3g}"
-    assert table["total"] == "one counter, noise b = 10"
+    assert table["F_0.5"] == f"400 entries, Laplace noise of scale b = {moment.noise:.3g}"
+    assert table["total"] == "one counter, Laplace noise of scale b = 10"
     assert table["exact"] == f"the noise alone, {HELD}"
     assert table["error"] == f"{100 * plan.error:.3g}%"
     said = re.fullmatch(r"can be the larger part of the error below ([\d,]+) pairs", table["noise"])
@@ -102,7 +102,7 @@ def test_one_sketch_needs_no_sum_of_sizes() -> None:
     profile = ss.plan(ss.Profile([0, 0.5]), ANY, size=(70, 50, 0))
     table = rows(profile)
     assert table["size"].startswith("120 entries in all, about ")
-    assert table["distinct keys"].startswith("70 registers, noise b = ")
+    assert table["distinct keys"].startswith("70 registers, Laplace noise of scale b = ")
     assert table["error"].endswith("% at most, at each order")
     length = r"can be the larger part of the error below [\d,]+ pairs"
     assert re.fullmatch(rf"{length}; ± 3.14 on the number of keys", table["noise"])
@@ -161,7 +161,7 @@ def test_exact_statistics_say_from_which_length_on_they_are_good() -> None:
     assert re.fullmatch(r"less than 4% in streams of more than [\d,]+ pairs, even if all have one key", hill["error"])
     entropy = rows(ss.plan(ss.Shannon(), ANY, mechanism="exact"))
     assert re.fullmatch(r"less than 0.04 nats in streams of more than [\d,]+ pairs", entropy["error"])
-    assert entropy["noise"] == "b grows with the logarithm of the total"
+    assert entropy["noise"] == "Laplace of scale b (set by the total)"
 
 
 def test_inequality_with_an_expected_mean() -> None:

@@ -41,7 +41,7 @@ _COMMANDS = {
     "monitor": "Release private numbers from a live stream, one for each window of time.",
     "plan": "Show the size, price and error of a release, from public numbers alone.",
     "pilot": "Choose how many rows of each person to use (--pairs-per-person), from public knowledge or privately.",
-    "exact": "Compute the exact statistic, which is [bold]not private[/]: for tests and for public data.",
+    "exact": "Compute the true value, which is [bold]not private[/] (release --mechanism exact is).",
     "sketch": "Collect data into a sketch that can be stored, merged and released.",
     "merge": "Merge the sketches of several shards. No secret is needed.",
     "inspect": "Show the plan, the size and the shards of a sketch, but no key and no value.",

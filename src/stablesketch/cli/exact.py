@@ -79,7 +79,7 @@ def exact(
         note(f"{groups_of_each(groups_per_person)} --groups-per-person N shows up to N groups of each")
     if people:
         note("for the curator only: choose how many rows to use from public knowledge, or privately")
-    note("not private: guard it like the data")
+    note("not private: guard it like the data. A release with --mechanism exact is private")
 
 
 def _counts(one: ExactGroup, *, wide: bool) -> dict[str, int]:

@@ -60,7 +60,7 @@ LedgerFile = Annotated[
     Path | None, in_privacy(help="Pay for every window from this ledger; once it is spent, releases end.")
 ]
 BudgetPer = Annotated[Per | None, in_privacy(help="Require a --ledger whose budget renews every such period (UTC).")]
-Mechanism = Annotated[Literal["sketch", "exact"], in_size(help="exact holds all keys of a window.")]
+Mechanism = Annotated[Literal["sketch", "exact"], in_size(help="exact, private too, holds all keys of a window.")]
 Confidence = Annotated[float, in_size(help="Confidence level.")]
 State = Annotated[
     Path | None, in_output(help="Folder for the state, to continue after a stop. Guard it like the data.")

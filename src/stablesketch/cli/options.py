@@ -125,7 +125,7 @@ PerKey = Annotated[
     in_size(
         "--entries-per-key",
         metavar="N",
-        help="How many entries a key touches: 16 is fast, 64 is more accurate if one key dominates, and needs "
+        help="How many entries a key touches: 16 is fast, 64 is more accurate if one key is common, and needs "
         "less noise.",
     ),
 ]
@@ -135,8 +135,8 @@ Expected = Annotated[
 Mechanism = Annotated[
     Literal["sketch", "exact", "bare"],
     in_size(
-        help="sketch; exact, which holds all keys in memory and is more accurate; or bare, a sketch without noise, for "
-        "long streams."
+        help="sketch; exact, private too, which holds all keys in memory and is more accurate; or bare, a sketch "
+        "without noise, for long streams."
     ),
 ]
 Json = Annotated[bool, in_output("--json", help="Print JSON.")]

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from rich.text import Text
 
-from ..plan import Plan
 from ..plan.in_words import change
 from ..plan.mechanism import mechanism_of, needs_promise
 from ..privacy import Privacy
@@ -22,7 +21,7 @@ def release_lines(outcome: Outcome) -> list[Text]:
         return _group_lines(outcome)
     only = outcome.releases[0]
     assert isinstance(only, Release)
-    return fact_lines("Private release", _facts(only, outcome.plan))
+    return fact_lines("Private release", _facts(only, outcome))
 
 
 def release_notes(outcome: Outcome) -> list[str]:
@@ -47,7 +46,7 @@ def nothing_shown(outcome: Outcome) -> list[str]:
     ]
 
 
-def _facts(release: Release, plan: Plan) -> list[tuple[str, str]]:
+def _facts(release: Release, outcome: Outcome) -> list[tuple[str, str]]:
     share = f"{100 * release.confidence:g}% interval"
     facts = [
         (release.statistic, number(release.value)),
@@ -58,18 +57,18 @@ def _facts(release: Release, plan: Plan) -> list[tuple[str, str]]:
             (f"order {point.order:g}", f"{number(point.value)}, {share} {number(point.low)} to {number(point.high)}")
             for point in release.points
         ]
-    facts += _price(release, plan)
+    facts += _price(release, outcome)
     if release.pairs is not None:
-        facts.append((f"{plan.privacy.unit}s", f"{release.pairs:,}"))
+        facts.append((f"{outcome.plan.privacy.unit}s", f"{release.pairs:,}"))
     return facts
 
 
-def _price(release: Release, plan: Plan) -> list[tuple[str, str]]:
-    privacy = plan.privacy
+def _price(release: Release, outcome: Outcome) -> list[tuple[str, str]]:
+    plan, privacy = outcome.plan, outcome.plan.privacy
     facts = [
         ("protects", _protects(release, privacy)),
         ("price", f"ε = {at_most(release.epsilon)}, δ = {at_most(release.delta, 3)}"),
-        ("planned error", mechanism_of(plan).error_in_words(plan)),
+        ("planned error", outcome.planned_error),
         ("method", mechanism_of(plan).in_a_line(plan)),
     ]
     if needs_promise(plan) and privacy.pairs and release.pairs is None:
@@ -89,7 +88,7 @@ def _group_lines(outcome: Outcome) -> list[Text]:
     if not groups:
         return []
     first = groups[0].release
-    lines = fact_lines(f"Private release of {len(groups):,} groups", _price(first, outcome.plan))
+    lines = fact_lines(f"Private release of {len(groups):,} groups", _price(first, outcome))
     if first.points:
         profiles = [
             [one.name, f"{point.order:g}", number(point.value), number(point.low), number(point.high)]

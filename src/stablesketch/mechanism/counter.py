@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..errors import ArgumentError, MergeError
 from ..format.framing import Reader, encode_integer
 from ..plan.asked import Asked
-from ..plan.in_words import amount
+from ..plan.in_words import amount, laplace
 from ..plan.plan import Plan
 from ..plan.ways_out import a_larger_error
 from ..privacy import Privacy, discrete_laplace
@@ -146,7 +146,7 @@ class Counter(ExactNumber):
         return self.memory()
 
     def row_among_others(self, plan: Plan) -> str:
-        return f"one counter, noise {self.noise_in_words(plan)}"
+        return f"one counter, {laplace(self.noise_in_words(plan))}"
 
 
 def total_distance(privacy: Privacy) -> int:

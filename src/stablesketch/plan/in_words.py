@@ -53,6 +53,15 @@ def rounded_up(value: float) -> float:
     return math.ceil(value / digits) * digits
 
 
+def laplace(scale: str) -> str:
+    """The noise, given its scale in words.
+
+    >>> laplace("b = 1.98 on F_0.5")
+    'Laplace noise of scale b = 1.98 on F_0.5'
+    """
+    return f"Laplace noise of scale {scale}"
+
+
 def stored(count: int) -> str:
     """A number of bytes, in the one unit of sizes."""
     return f"{count / 1024:,.1f} KiB"
@@ -66,7 +75,9 @@ def both_errors(plan: Plan, whole: str = "") -> str:
     if plan.worst_error == plan.error:
         return error
     comma, worst = "," if error.endswith("order") else "", shown_error(plan.worst_error, plan, most="")
-    return f"{error}{comma} if no key dominates, {worst} if one key holds everything"
+    if plan.statistic.of_people:
+        return f"{error}{comma} if nobody has a large share, {worst} if one person has everything"
+    return f"{error}{comma} if every key is rare, {worst} if one key holds everything"
 
 
 def shown_error(error: float, plan: Plan, most: str = " at most, at each order") -> str:

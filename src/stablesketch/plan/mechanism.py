@@ -19,7 +19,7 @@ from ..statistic import Statistic
 from .arguments import LARGEST_IN_ALL, LARGEST_SIZE
 from .asked import Asked, MechanismName
 from .erring import Erring
-from .in_words import amount, both_errors, rounded_up, shown_error, stored
+from .in_words import amount, both_errors, laplace, rounded_up, shown_error, stored
 from .plan import Plan
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ class Mechanism(Erring, ABC):
         """How it is measured: what is held in memory, and the noise that is added."""
         ways = [(mechanism_of(part), part) for part in plan.measurements]
         noise = [way.noise_on(part) if len(ways) > 1 else way.noise_in_words(part) for way, part in ways]
-        return f"{self.held(plan)}, noise {', '.join(noise)}"
+        return f"{self.held(plan)}, {laplace(', '.join(noise))}"
 
     def error_in_words(self, plan: Plan) -> str:
         """The error of the sketch and what the noise adds; as one number if a value is expected."""
@@ -252,14 +252,14 @@ class Mechanism(Erring, ABC):
         """
         return [
             ("size", f"{self.entries(plan)}, about {stored(plan.bytes)} stored"),
-            ("noise", self.noise_in_words(plan)),
+            ("noise", f"Laplace of scale {self.noise_in_words(plan)}"),
             ("error", self.error_in_words(plan)),
             ("exact", self.exact_in_words(plan)),
         ]
 
     def row_among_others(self, plan: Plan) -> str:
         """The content of `rows` in one line, for one of several measurements."""
-        return f"{self.entries(plan)}, noise {self.noise_in_words(plan)}"
+        return f"{self.entries(plan)}, {laplace(self.noise_in_words(plan))}"
 
 
 _REGISTERED: list[Mechanism] = []

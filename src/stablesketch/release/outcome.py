@@ -15,6 +15,7 @@ from ..errors import ArgumentError, Shown
 from ..files.durable import write_named
 from ..plan import Plan
 from ..plan.exact_instead import exact_instead
+from ..plan.mechanism import mechanism_of
 from ..statistic import Subject
 from ..statistic.published import Point, Release
 from ..text.spoken import at_most
@@ -86,6 +87,12 @@ class Outcome(Tabular):
     price: tuple[float, float] | None = None
     shares: tuple[Share, ...] = ()
     question: Question | None = None
+
+    @property
+    def planned_error(self) -> str:
+        """The error that was planned, in words; for a table, that of each group."""
+        said = mechanism_of(self.plan).error_in_words(self.plan)
+        return f"for each group: {said}" if self.grouped else said
 
     @property
     def release(self) -> Release:

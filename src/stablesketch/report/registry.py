@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ArgumentError
-from ..plan.mechanism import mechanism_of
 from ..release.outcome import GroupRelease, Outcome
 from ..release.shares import in_words
 from ..statistic.published import Release
@@ -153,7 +152,7 @@ def _implementation(outcome: Outcome, context: Context, first: Release, groups: 
         "composition": (divided + parts + table + (context.ledger or "")).strip() or "One measurement.",
         "post_processing": "Limits of the interval, and values computed from several measurements.",
         "justification": "Fill in: how ε and the unit of privacy were chosen",
-        "utility": f"Planned error: {mechanism_of(outcome.plan).error_in_words(outcome.plan)}. "
+        "utility": f"Planned error: {outcome.planned_error}. "
         f"{sentences.limits(plan, first, context.person, context.groups_per_person if groups else None)}",
     }  # fmt: skip
 

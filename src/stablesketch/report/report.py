@@ -16,7 +16,6 @@ from ..page import document, escaped
 from ..pictures.release_picture import release_picture
 from ..pictures.save import inline_svg
 from ..plan import Plan
-from ..plan.mechanism import mechanism_of
 from ..privacy import Relation
 from ..release.outcome import GroupRelease, Outcome, to_json
 from ..release.question import Question
@@ -130,7 +129,7 @@ def report_page(outcome: Outcome, context: Context) -> str:
         asked=tables.rows(
             [
                 *terms_in_words(about, outcome.shares, person=context.person),
-                ("planned error", mechanism_of(plan).error_in_words(plan)),
+                ("planned error", outcome.planned_error),
             ]
         ),
         computed=tables.items(

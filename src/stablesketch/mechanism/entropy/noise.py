@@ -30,7 +30,7 @@ class Entropy(Mechanism):
         return "entropy times the total"
 
     def noise_in_words(self, plan: Plan) -> str:
-        return super().noise_in_words(plan) if self.noise_scale(plan) else "b grows with the logarithm of the total"
+        return super().noise_in_words(plan) if self.noise_scale(plan) else "b (set by the total)"
 
 
 def entropy_noise(plan: Plan) -> EntropyNoise:

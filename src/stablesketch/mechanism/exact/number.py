@@ -6,7 +6,7 @@ from abc import abstractmethod
 
 from ...errors import PlanInfeasible
 from ...plan.asked import Asked
-from ...plan.in_words import amount
+from ...plan.in_words import amount, laplace
 from ...plan.mechanism import Mechanism, Row
 from ...plan.plan import Accuracy, Cost, Numbers, Plan
 from ...plan.ways_out import a_larger_error
@@ -34,12 +34,12 @@ class ExactMechanism(Mechanism):
     def rows(self, plan: Plan) -> list[Row]:
         return [
             ("memory", self.memory()),
-            ("noise", self.noise_in_words(plan)),
+            ("noise", f"Laplace of scale {self.noise_in_words(plan)}"),
             ("error", self.error_in_words(plan)),
         ]
 
     def row_among_others(self, plan: Plan) -> str:
-        return f"noise {self.noise_in_words(plan)}"
+        return laplace(self.noise_in_words(plan))
 
 
 class ExactNumber(ExactMechanism):
