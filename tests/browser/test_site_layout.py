@@ -24,8 +24,8 @@ COLUMNS = {
     ("start", "phone"): {".md-sidebar--primary": (-242, 242), "article": (16, 358)},
     ("index", "light"): {
         ".hero img.on-wide": (631, 633),
-        ".cards > :first-child": (16, 389),
-        ".cards > :last-child": (875, 389),
+        ".cards > :first-child": (16, 604),
+        ".cards > :last-child": (660, 604),
     },
     ("index", "phone"): {
         ".hero img.on-phone": (16, 358),
