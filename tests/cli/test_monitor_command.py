@@ -131,7 +131,9 @@ def test_a_pipe_that_ends_releases_its_window(tmp_path: Path) -> None:
         first = running.stdout.readline() if select.select([running.stdout], [], [], 0.05)[0] else ""
     rest, said = running.communicate("b\n")
     assert running.returncode == 0, said
-    assert "Counting begins with the next whole window" in said
+    begins = re.search("Counting begins with the next whole window, (.*Z)", said)
+    assert begins is not None
+    assert json.loads(first)["start"] == begins[1]
     assert "use tail -n 0 -F" in said
     assert sum(value for (value,) in values([json.loads(line) for line in [first, *rest.splitlines()]])) >= 1
 

@@ -12,12 +12,13 @@ from ..ledger import Ledger
 from ..monitor import Watch
 from ..monitor.alerts import has_few
 from ..monitor.records import WINDOW
+from ..monitor.windows import shown
 from ..statistic.published import Release
 from ..text.spoken import at_least
 from .screen import drop, number, rendered
 
 
-def promise(watch: Watch, ledger: Ledger | None, *, piped: bool, goes_on: bool) -> str:
+def promise(watch: Watch, ledger: Ledger | None, *, piped: bool, begins: int | None) -> str:
     """What the user gets for ε, in plain words, before anything is read."""
     said = watch.promise
     if ledger is not None:
@@ -31,7 +32,9 @@ def promise(watch: Watch, ledger: Ledger | None, *, piped: bool, goes_on: bool) 
         said += ". Every line must come through the pipe exactly once, even after a restart: use tail -n 0 -F"
     if watch.windows.span is None:
         said += ". Counting "
-        said += "continues where it stopped" if goes_on else "begins with the next whole window"
+        said += (
+            "continues where it stopped" if begins is None else f"begins with the next whole window, {shown(begins)}"
+        )
     return said
 
 

@@ -111,7 +111,7 @@ def run(
             replays=not stream.piped, ledger=ledger, say=note, clock=time.time_ns if day is None else day.clock,
             elapsed=time.monotonic_ns if day is None else None,
         )  # fmt: skip
-        note(promise(watch, ledger, piped=stream.piped, goes_on=running.goes_on))
+        note(promise(watch, ledger, piped=stream.piped, begins=running.begins))
         outputs.begin(running)
         for said in outputs.addresses:
             note(said)

@@ -96,9 +96,13 @@ class Monitor:
         return self._stopped.is_set()
 
     @property
-    def goes_on(self) -> bool:
-        """Whether reading a followed file continues where an earlier run stopped."""
-        return self._position is not None
+    def begins(self) -> int | None:
+        """The second at which counting begins; None if reading continues where an earlier run stopped."""
+        if self._position is not None:
+            return None
+        windows = self._watch.windows
+        restarted = self._last is not None and not self._replays
+        return windows.start(max(self._next, windows.first_untouched(self._clock())) if restarted else self._next)
 
     def stop(self) -> None:
         """Ends `run` soon, at a checkpoint. Open windows stay in the state, for the next run."""
