@@ -51,6 +51,7 @@ def _command(path: str, command: Any) -> Iterator[str]:
 
 def _options(command: Any) -> Iterator[str]:
     """What is typed after a command: files first, as its help has them."""
+    command.get_params(typer.Context(command))  # gives each option a word for its value
     for each in sorted(command.params, key=lambda one: one.param_type_name != "argument"):
         if each.param_type_name == "argument":
             yield from [".TP", f".I {_escaped(each.metavar or each.name.upper())}"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator
 from typing import Any
@@ -29,6 +30,17 @@ def test_no_line_is_wider_than_a_terminal(shell: Shell, monkeypatch: pytest.Monk
     shown = shell(*path, "--help")
     assert shown.code == 0
     assert max(map(len, shown.out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
+def test_values_are_named_as_readers_would(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, path: tuple[str, ...]
+) -> None:
+    """A flag takes no <bool>, a column is no <str>; a list of choices is in one line, not broken within a word."""
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = shell(*path, "--help").out
+    assert not re.search(r"<(bool|str|int|float|path|list)\b", shown)
+    assert shown.count("<") == shown.count(">") == len(re.findall(r" <[\w|-]+> ", shown))
 
 
 @pytest.mark.parametrize("path", ["release", "exact", "sketch", "pilot private"])

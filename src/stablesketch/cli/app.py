@@ -24,7 +24,7 @@ from .exits import Exit, exit_code
 from .in_options import in_options
 from .screen import drop, note, rendered, tell
 from .signals import finishing, name_of, stopped_by
-from .with_examples import WithExamples
+from .with_examples import Group, WithExamples
 
 _HELP = "\n\n".join((  # one line each: the terminal breaks it
     "How varied is a stream? One private number, its uncertainty and its price.",
@@ -78,6 +78,7 @@ def program(only: str | None = None) -> typer.Typer:
     """
     app = typer.Typer(
         name="stablesketch",
+        cls=Group,
         no_args_is_help=True,
         rich_markup_mode="rich",
         context_settings={"help_option_names": ["-h", "--help"]},

@@ -16,7 +16,7 @@ from .screen import print_text
 
 
 def audit(
-    plan: Annotated[Path, typer.Argument(help="A plan: stablesketch plan ... -o plan.json.")],
+    plan: Annotated[Path, typer.Argument(metavar="PLAN", help="A plan: stablesketch plan ... -o plan.json.")],
     trials: Annotated[
         int, typer.Option(help="Releases of each of the two worst neighbours; all others together get half as many.")
     ] = 3_000,

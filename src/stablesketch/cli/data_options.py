@@ -48,10 +48,15 @@ _FILES = Annotated[
         show_default=False,
     ),
 ]
-_SQL = Annotated[str | None, options.in_data(help="Read the result of a query: select app, n from 'events/*.parquet'.")]
+_SQL = Annotated[
+    str | None,
+    options.in_data(metavar="QUERY", help="Read the result of a query: select app, n from 'events/*.parquet'."),
+]
 _FORMAT = Annotated[
     str | None,
-    options.in_data(help="parquet, csv, tsv, json, lines, arrow or orc (default: recognised from the first bytes)."),
+    options.in_data(
+        metavar="NAME", help="parquet, csv, tsv, json, lines, arrow or orc (default: recognised from the first bytes)."
+    ),
 ]
 _HEADER = Annotated[bool, options.in_data("--header/--no-header", help="Whether the CSV has a header line.")]
 

@@ -34,7 +34,9 @@ def exact(
     by: options.By = None,
     person: Annotated[
         str | None,
-        options.in_data(help="The column of people: shows how using only some rows of each changes the value."),
+        options.in_data(
+            metavar="COLUMN", help="The column of people: shows how using only some rows of each changes the value."
+        ),
     ] = None,
     pairs_per_person: options.PairsUsed = None,
     groups_per_person: Annotated[int, options.in_privacy(help="Maximum number of groups per person.")] = 1,

@@ -19,7 +19,7 @@ from .screen import fact_table, print_text
 
 
 def inspect(
-    file: Annotated[Path, typer.Argument(help="A sketch, or a plan.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A sketch, or a plan.")],
     json: options.Json = False,
 ) -> None:
     """Show the plan, the size and the shards of a sketch, but no key and no value."""

@@ -14,27 +14,37 @@ from ..ledger.fitting import MANY
 from ..ledger.period import Per
 from ..ledger.record import PEOPLE, Record
 from ..ledger.unit import noun
+from ..privacy import Relation
 from ..text.spoken import at_least, at_most
 from . import options
 from .screen import fact_table, note, plain_table, print_text, write_new
+from .with_examples import Group, WithExamples
 
-app = typer.Typer(no_args_is_help=True, help="Keep a budget for all releases of the same data.")
+app = typer.Typer(cls=Group, no_args_is_help=True, help="Keep a budget for all releases of the same data.")
 
 _SHOWN = 20
 
-LedgerArgument = Annotated[Path, typer.Argument(help="The ledger file.")]
+LedgerArgument = Annotated[Path, typer.Argument(metavar="FILE", help="The ledger file.")]
 
 
-@app.command("new")
+@app.command("new", cls=WithExamples)
 def new(
     epsilon: Annotated[float, typer.Option(help="Maximum ε of all releases together; with --per, in each period.")],
-    file: Annotated[Path, typer.Argument(help="The new file.")] = Path("budget.db"),
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The new file.")] = Path("budget.db"),
     delta: Annotated[
         float, typer.Option(help="Maximum δ of all releases together; with --per, in each period.")
     ] = 1e-6,
-    per: Annotated[Per | None, typer.Option(help="Renew the budget each calendar period (UTC).")] = None,
-    relation: options.Relation = None,
-    pairs_per_person: Annotated[int | None, typer.Option(help="Maximum number of pairs per person.")] = None,
+    per: Annotated[
+        Per | None,
+        typer.Option(metavar="PERIOD", help="Renew the budget each day, week, month, quarter or year (UTC)."),
+    ] = None,
+    relation: Annotated[
+        Relation | None, typer.Option(help="The relation of all releases (default: that of the first release).")
+    ] = None,
+    pairs_per_person: Annotated[
+        int | None,
+        typer.Option(help="Maximum number of pairs per person in all releases (default: that of the first release)."),
+    ] = None,
     people: Annotated[
         bool, typer.Option("--people", help="For releases with --person, which protect everything one person did.")
     ] = False,
@@ -63,7 +73,7 @@ def _covered(per: str | None) -> str:
     return "everything that is recorded there" if per is None else f"what is recorded there in each {per}"
 
 
-@app.command("show")
+@app.command("show", cls=WithExamples)
 def show(
     file: LedgerArgument,
     plan: Annotated[Path | None, typer.Option(help="Forecast releases of this plan instead of the last one.")] = None,
@@ -131,7 +141,7 @@ def _forecast(more: int | None, like: str, period: str | None) -> str:
     return f"{count} {like} would fit{_during(period)}"
 
 
-@app.command("verify")
+@app.command("verify", cls=WithExamples)
 def verify(
     file: LedgerArgument,
     head: Annotated[
@@ -157,10 +167,10 @@ def verify(
         note(f"{file} still has everything that it had at {head}, unchanged: {found}")
 
 
-@app.command("plan")
+@app.command("plan", cls=WithExamples)
 def plan(
     file: LedgerArgument,
-    plan: Annotated[Path, typer.Argument(help="A plan: stablesketch plan ... -o plan.json.")],
+    plan: Annotated[Path, typer.Argument(metavar="PLAN", help="A plan: stablesketch plan ... -o plan.json.")],
     times: Annotated[int, typer.Option(help="Number of releases.")] = 1,
     fit: Annotated[bool, typer.Option("--fit", help="Instead, find the ε at which this many releases fit.")] = False,
     output: options.Output = None,
@@ -180,7 +190,7 @@ def plan(
         note(f"written to {output}")
 
 
-@app.command("export")
+@app.command("export", cls=WithExamples)
 def export(
     file: LedgerArgument,
     output: Annotated[Path, typer.Option("--output", "-o", help="The new file, .csv or .json.")],
@@ -193,8 +203,10 @@ def export(
     note(f"written to {output}, {_releases(len(ledger))}")
 
 
-@app.command("value")
-def value(file: LedgerArgument, number: Annotated[int, typer.Argument(help="The number of the release.")]) -> None:
+@app.command("value", cls=WithExamples)
+def value(
+    file: LedgerArgument, number: Annotated[int, typer.Argument(metavar="NUMBER", help="The number of the release.")]
+) -> None:
     """Show the value of a recorded release, as JSON, in case it got lost on its way to you."""
     published = options.open_ledger(file).published(number)
     if published is None:

@@ -15,7 +15,7 @@ from .screen import note, write_new
 
 
 def merge(
-    files: Annotated[list[Path], typer.Argument(help="Sketches made with the same plan and secret.")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILES", help="Sketches made with the same plan and secret.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The new file.")],
 ) -> None:
     """Merge the sketches of several shards. No secret is needed."""

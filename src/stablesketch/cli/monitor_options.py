@@ -17,15 +17,23 @@ in_windows, in_shown, in_alerts = (
     partial(typer.Option, rich_help_panel=panel) for panel in ("Windows", "Page and metrics", "Alerts")
 )
 
-Source = Annotated[str | None, typer.Argument(help="A file, or - for standard input.", show_default=False)]
+Source = Annotated[
+    str | None, typer.Argument(metavar="SOURCE", help="A file, or - for standard input.", show_default=False)
+]
 Also = Annotated[
     list[str] | None,
-    typer.Option(help="Another statistic: distinct, or hill:0.5. All of them share ε evenly. May be repeated."),
+    typer.Option(
+        metavar="NAME", help="Another statistic: distinct, or hill:0.5. All of them share ε evenly. May be repeated."
+    ),
 ]
-Every = Annotated[str, in_windows(help="Length of a window: 30s, 1m, 1h, 1d.")]
-Lateness = Annotated[str | None, in_windows(help="How long a window waits for late rows (default: 10s with --time).")]
-Since = Annotated[str | None, in_windows("--from", help="Replay: start of the first window, 2026-11-16T00:00:00Z.")]
-Until = Annotated[str | None, in_windows("--until", help="Replay: end of the last window.")]
+Every = Annotated[str, in_windows(metavar="DURATION", help="Length of a window: 30s, 1m, 1h, 1d.")]
+Lateness = Annotated[
+    str | None, in_windows(metavar="DURATION", help="How long a window waits for late rows (default: 10s with --time).")
+]
+Since = Annotated[
+    str | None, in_windows("--from", metavar="TIME", help="Replay: start of the first window, 2026-11-16T00:00:00Z.")
+]
+Until = Annotated[str | None, in_windows("--until", metavar="TIME", help="Replay: end of the last window.")]
 Follow = Annotated[bool, in_data("--follow", help="Wait for more lines, through rotation and truncation of the file.")]
 PresetUsed = Annotated[
     PresetName | None,
@@ -33,7 +41,9 @@ PresetUsed = Annotated[
 ]
 Time = Annotated[
     str | None,
-    in_data(help="The time field: a number since 1970, or RFC 3339. Default: arrival, when a line is read."),
+    in_data(
+        metavar="FIELD", help="The time field: a number since 1970, or RFC 3339. Default: arrival, when a line is read."
+    ),
 ]
 UnitOfTimes = Annotated[TimeUnit | None, in_data(help="Unit of numeric times (default: s).")]
 MaxValue = Annotated[int | None, in_privacy(parser=count, metavar="N", help="Maximum value of a row.")]
@@ -41,7 +51,9 @@ FormatOfLines = Annotated[
     LineFormat | None,
     in_data(help="Format of the lines, if neither --preset nor the file suffix determines it."),
 ]
-Fields = Annotated[str | None, in_data(help="Column names of CSV or TSV without a header, separated by commas.")]
+Fields = Annotated[
+    str | None, in_data(metavar="NAMES", help="Column names of CSV or TSV without a header, separated by commas.")
+]
 Epsilon = Annotated[float | None, in_privacy(help="Maximum ε of a window (default: 1 with --protect event).")]
 Delta = Annotated[float | None, in_privacy(help="Maximum δ of a window (default: 1e-9 with --protect event).")]
 Protected = Annotated[
@@ -51,7 +63,9 @@ Protected = Annotated[
         "them ε again."
     ),
 ]
-Person = Annotated[str | None, in_privacy(help="The field that identifies a person, with --protect person-window.")]
+Person = Annotated[
+    str | None, in_privacy(metavar="FIELD", help="The field that identifies a person, with --protect person-window.")
+]
 PairsPerPerson = Annotated[
     int | None,
     in_privacy(parser=count, metavar="N", help="How many rows of one person a window counts (default 1)."),
@@ -59,11 +73,20 @@ PairsPerPerson = Annotated[
 LedgerFile = Annotated[
     Path | None, in_privacy(help="Pay for every window from this ledger; once it is spent, releases end.")
 ]
-BudgetPer = Annotated[Per | None, in_privacy(help="Require a --ledger whose budget renews every such period (UTC).")]
-Mechanism = Annotated[Literal["sketch", "exact"], in_size(help="exact, private too, holds all keys of a window.")]
-Confidence = Annotated[float, in_size(help="Confidence level.")]
+BudgetPer = Annotated[
+    Per | None,
+    in_privacy(
+        metavar="PERIOD", help="Require a --ledger whose budget renews each day, week, month, quarter or year (UTC)."
+    ),
+]
+Mechanism = Annotated[
+    Literal["sketch", "exact"],
+    in_size(help="sketch; or exact, private too, which holds all keys of a window and is more accurate."),
+]
+Confidence = Annotated[float, in_size(help="Confidence level of the intervals.")]
 State = Annotated[
-    Path | None, in_output(help="Folder for the state, to continue after a stop. Guard it like the data.")
+    Path | None,
+    in_output(metavar="FOLDER", help="Folder for the state, to continue after a stop. Guard it like the data."),
 ]
 Out = Annotated[Path | None, in_output(help="Append releases to this file, as JSON lines, instead of showing them.")]
 Demo = Annotated[

@@ -45,11 +45,19 @@ def max_value_or_auto(text: str | int) -> int | str:
 
 
 Key = Annotated[
-    str | None, in_data("--key", help="The key column. Several columns, separated by commas, form one key.")
+    str | None,
+    in_data("--key", metavar="COLUMN", help="The key column. Several columns, separated by commas, form one key."),
 ]
-Value = Annotated[str | None, in_data(help="The column of values (whole numbers). Without it, every pair counts 1.")]
-By = Annotated[str | None, in_data(help="One number per group: the column or columns that name the group.")]
-Delimiter = Annotated[str | None, in_data(help="CSV field separator (default: detected from the header).")]
+Value = Annotated[
+    str | None,
+    in_data(metavar="COLUMN", help="The column of values (whole numbers). Without it, every pair counts 1."),
+]
+By = Annotated[
+    str | None, in_data(metavar="COLUMN", help="One number per group: the column or columns that name the group.")
+]
+Delimiter = Annotated[
+    str | None, in_data(metavar="CHARACTER", help="CSV field separator (default: detected from the header).")
+]
 Wide = Annotated[
     bool,
     in_data(
@@ -67,14 +75,14 @@ Unit = Annotated[
     ),
 ]
 Epsilon = Annotated[float | None, in_privacy(help="Maximum ε: the smaller, the more private. 1 is common.")]
-Delta = Annotated[float | None, in_privacy(help="Maximum δ: far below 1 / number of people, such as 1e-9.")]
+Delta = Annotated[float | None, in_privacy(help="Maximum δ: far below 1 / (number of people), such as 1e-9.")]
 Pairs = Annotated[
     int | None,
     in_privacy(
         parser=count,
         metavar="N",
-        help="Minimum number of pairs, from public knowledge. Only --mechanism bare needs it. If the number is public, "
-        "it is counted from the data.",
+        help="Minimum number of pairs, from public knowledge. Only --mechanism bare needs it. Under --relation replace "
+        "the number is public, and a release counts it.",
     ),
 ]
 MaxValue = Annotated[
@@ -88,8 +96,9 @@ MaxValue = Annotated[
 Relation = Annotated[
     Literal["replace", "add_remove"] | None,
     in_privacy(
-        help="How neighbours differ: add_remove, or replace, which makes the number of pairs public. Without --by both "
-        "cost the same."
+        help="What is hidden. add_remove: whether a pair is there. replace: what a pair is; the number of pairs is "
+        "then public, and a table with --by takes twice the noise (default: add_remove, but replace for statistics "
+        "about people)."
     ),
 ]
 PairsPerPerson = Annotated[int, in_privacy(parser=count, metavar="N", help="Maximum number of pairs per person.")]
@@ -119,13 +128,13 @@ Size = Annotated[
         metavar="N", help="Number of entries, instead of --error. For several sketches: one each, separated by commas."
     ),
 ]
-Memory = Annotated[str | None, in_size(help="Bytes of a stored sketch, such as 64K.")]
+Memory = Annotated[str | None, in_size(metavar="BYTES", help="Maximum size of a stored sketch, such as 64K.")]
 PerKey = Annotated[
     str | None,
     in_size(
         "--entries-per-key",
         metavar="N",
-        help="How many entries a key touches: 16 is fast, 64 is more accurate if one key is common, and needs "
+        help="How many entries each key updates: 16 is fast; 64 is more accurate if one key is common, and needs "
         "less noise.",
     ),
 ]

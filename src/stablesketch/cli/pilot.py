@@ -19,9 +19,9 @@ from . import options
 from .data_options import Data, with_data
 from .screen import json_text, note, plain_table, print_text
 from .statistic_options import Chosen, with_statistic
-from .with_examples import WithExamples
+from .with_examples import Group, WithExamples
 
-app = typer.Typer(no_args_is_help=True)
+app = typer.Typer(cls=Group, no_args_is_help=True)
 
 _EXAMPLES = """[bold]Example[/]
 
@@ -46,7 +46,7 @@ def public(
     mechanism: options.Mechanism = DEFAULTS["mechanism"],
     json: options.Json = False,
 ) -> None:
-    """Suggest a number from public knowledge about the people. Reads nothing and spends nothing.
+    """Suggest how many rows of each person to use, from public knowledge. Reads no data and spends nothing.
 
     The suggestion minimises √(share of rows dropped² + planned error²).
     """
@@ -100,7 +100,7 @@ def _error(crowd: People, plan: Plan) -> str:
 
 
 def private(
-    person: Annotated[str, options.in_data(help="The column that identifies a person.")],
+    person: Annotated[str, options.in_data(metavar="COLUMN", help="The column that identifies a person.")],
     epsilon: Annotated[float, options.in_privacy(help="ε for this choice; the release costs its own ε on top.")],
     read: Data,
     on_bad: options.OnBad = "error",
@@ -109,7 +109,7 @@ def private(
     label: Annotated[str, options.in_privacy(help="Name of this choice in the ledger.")] = "",
     json: options.Json = False,
 ) -> None:
-    """Choose a number from the data, at a price: from noisy counts of rows per person. Protects whole people."""
+    """Find how many rows of each person to use, from noisy counts in the data. Costs ε, and protects whole people."""
     how = read.as_input()
     budget = None if ledger is None else options.open_ledger(ledger)
     found = pilot(read.files, person, how, on_bad, epsilon, quantile, budget, label)

@@ -88,7 +88,8 @@ def release(
         options.in_data(help="A file of public group names, one per line; without it, names are chosen privately."),
     ] = None,
     person: Annotated[
-        str | None, options.in_data(help="The column that identifies a person: protects people, not rows.")
+        str | None,
+        options.in_data(metavar="COLUMN", help="The column that identifies a person: protects people, not rows."),
     ] = None,
     read: Data,
     wide: options.Wide = DEFAULTS["wide"],
@@ -107,7 +108,7 @@ def release(
     label: Annotated[str, options.in_privacy(help="Name of the release, in the ledger and the report.")] = "",
     secret: options.SecretFile = None,
     sizes: Sizes,
-    confidence: Annotated[float, options.in_size(help="Confidence level.")] = DEFAULTS["confidence"],
+    confidence: Annotated[float, options.in_size(help="Confidence level of the intervals.")] = DEFAULTS["confidence"],
     json: options.Json = False,
     output: options.Output = None,
     plot: options.Plot = None,

@@ -9,8 +9,9 @@ import typer
 
 from ..secret import Secret
 from .screen import note
+from .with_examples import Group, WithExamples
 
-app = typer.Typer(no_args_is_help=True, help="Create a secret for shards to share.")
+app = typer.Typer(cls=Group, no_args_is_help=True, help="Create a secret for shards to share.")
 
 
 @app.callback()
@@ -18,8 +19,8 @@ def _secret() -> None:
     pass
 
 
-@app.command("new")
-def new(path: Annotated[Path, typer.Argument(help="The new file; only you can read it.")]) -> None:
+@app.command("new", cls=WithExamples)
+def new(path: Annotated[Path, typer.Argument(metavar="FILE", help="The new file; only you can read it.")]) -> None:
     """Draw a secret from the operating system and save it in a new file. Use each secret for one release."""
     Secret.generate().save(path)
     note(

@@ -72,9 +72,10 @@ def _parameter(name: str, annotation: Any) -> Parameter:
 
 def _names() -> Any:
     choices: Any = Literal[tuple(kind.name for kind in offered())]
-    usual = offered()[0]
-    described = f"The statistic (default: {usual.name} {usual.usual_because}). {_takes()}."
-    return Annotated[choices | None, typer.Option("--statistic", help=described, show_default=False)]
+    usual, *others = offered()
+    *more, last = (kind.name for kind in others)
+    described = f"{usual.name} (default: {usual.usual_because}), {', '.join(more)} or {last}. {_takes()}."
+    return Annotated[choices | None, typer.Option("--statistic", metavar="NAME", help=described, show_default=False)]
 
 
 def _takes() -> str:

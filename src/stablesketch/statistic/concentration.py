@@ -36,7 +36,7 @@ class _FormOption(Option):
         return f"{statistic.name} has no form {given}. Leave it out; it is for simpson and hhi."
 
 
-_FORM = _FormOption("form", "Form of simpson: index, gini or inverse; scale of hhi: 1 or 10000.")
+_FORM = _FormOption("form", "Form of simpson: index, gini or inverse; scale of hhi: 1 or 10000.", metavar="FORM")
 
 
 class _Concentration(Derived):
