@@ -191,7 +191,7 @@ struct Limbs {
 Limbs limbs_for(const TableView& table, std::uint64_t any_weight) {
     Limbs limbs{2, __builtin_clzll(any_weight) - 12};
     // As many as leave one X in 64 outside, roughly: that costs as much as another limb would. (So the window ends
-    // above 64 at p = 1, and the skewed law, whose left tail ends before -5, has no X below it.)
+    // above 64 at p = 1, and the skewed law, whose left tail ends before -6, has no X below it.)
     while (limbs.count < 6 && table.tail * (limbs.count * limbs.bits - 1 - table.resolution) < 6.0) ++limbs.count;
     return limbs;
 }

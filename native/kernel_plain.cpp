@@ -19,10 +19,9 @@ Pair encrypt(const KernelJob& job, std::uint64_t fingerprint, std::uint32_t pair
 TableView view_of(const StableTable& table) {
     TableView view{table.rows.data(), table.rows_per_side(), table.bin_bits, table.resolution, table.shift};
     view.sign_bit = table.law.symmetric() ? std::uint64_t(1) << 63 : 0;
-    const bool positive = table.law.one_sided();
-    view.coarse = positive ? one_sided_coarse_bits : coarse_bits;
+    view.coarse = coarse_bits(table.law);
     // X falls with t, to within the error of its polynomials.
-    const std::uint64_t first_enough = std::uint64_t(1) << (positive ? one_sided_fine_bits : 48);
+    const std::uint64_t first_enough = std::uint64_t(1) << continued(table.law).below;
     view.fine_from = magnitude_of(view, 0, uniform_of(first_enough)) * (1.0 - 0x1p-30);
     view.tail = table.law.p;
     view.wide = view.tail >= 0.15 && view.tail <= 0.9;

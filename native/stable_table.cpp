@@ -22,7 +22,7 @@ std::shared_ptr<const StableTable> built(const EntryLaw& law) {
 #endif
     table->deep.assign(std::size_t(deep_octaves(law).both()) << table->bin_bits, Row{});
     fill(law, *table, table->rows.data(), table->deep.data());
-    if (law.one_sided()) table->marked = marked_rows(*table);
+    if (continued(law).both_sides) table->marked = marked_rows(*table);
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx512f")) table->direct = direct_rows(*table);
 #endif

@@ -223,10 +223,13 @@ class Builder {
     }
 
     void fill_entropy() {
+        static_assert(deep_octaves({LawKind::entropy}).upper == 0);
+        static_assert(deep_octaves({LawKind::entropy}).lower == skewed_deep_octaves);
         const dd minus = dd(-1.0);
         for (int side = 0; side < 2; ++side) {
-            for (int octave = 0; octave < shape_.octaves; ++octave) {
-                const Chebyshev r(skewed_quantiles[side][octave], skewed_terms);
+            for (int octave = lowest(side); octave < shape_.octaves; ++octave) {
+                const double* terms = octave < 0 ? skewed_deep[octave - lowest(side)] : skewed_quantiles[side][octave];
+                const Chebyshev r(terms, skewed_terms);
                 fill_octave(side, octave, 0, [&](std::size_t bin) { return r(position_[bin]) * spread(minus); });
             }
             fill_end(side, dd(-skewed_median));

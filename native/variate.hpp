@@ -4,11 +4,12 @@
 // 64 bits are the sign (bit 63), the side (bit 62) and m (62 bits). t = 2m + 1 as a double, in units of 2^-63, is
 // uniform in (0, 1]. On the upper side a small t is a large X, and what matters is its relative precision: the largest
 // of n keys has t near 1/n. So where m < 2^48 another 64 bits continue m, and t has a full mantissa however small it
-// is. (On the lower side X is proportional to t, and its absolute precision matters, which 62 bits give.) For the
-// positive stable law the relative precision of both tails matters to the last bit (docs/math-noisy-estimate.md): an
-// m < 2^52 is continued on both sides, so that t is always a uniform number rounded to 53 bits. If m = 0 and the table
-// has deep octaves (stable_table.hpp: that law, and symmetric ones of 1 < p < 2), all bits of t come from those that
-// follow, including a last 64, and t continues down into them.
+// is. (On the lower side of symmetric laws X is proportional to t, and its absolute precision matters, which 62 bits
+// give.) The law of entropy has a tail on its lower side too, and m is continued there as well. For the positive stable
+// law the relative precision of both tails matters to the last bit (docs/math-noisy-estimate.md): an m < 2^52 is
+// continued on both sides, so that t is always a uniform number rounded to 53 bits. If m = 0 and the table has deep
+// octaves (entry_law.hpp), all bits of t come from those that follow, including a last 64, and t continues down into
+// them.
 #pragma once
 
 #include <bit>
@@ -24,11 +25,12 @@ namespace stablesketch {
 inline constexpr std::uint32_t continuation = 0x80000000u;
 // And of the block that continues that one.
 inline constexpr std::uint32_t last_continuation = 0xc0000000u;
-// No bit of these: the upper side, and m < 2^48.
-inline constexpr std::uint64_t coarse_bits = 0x7fff000000000000ULL;
-// The same of a one-sided law: either side, and m < 2^52.
-inline constexpr int one_sided_fine_bits = 52;
-inline constexpr std::uint64_t one_sided_coarse_bits = 0x3ff0000000000000ULL;
+// If no bit of these is set, m is continued: it is small, and the side is one where it is continued.
+static inline std::uint64_t coarse_bits(const EntryLaw& law) {
+    const Continued m = continued(law);
+    const std::uint64_t small = 0x3fffffffffffffffULL & ~((std::uint64_t(1) << m.below) - 1);
+    return m.both_sides ? small : small | std::uint64_t(1) << 62;
+}
 
 // The bits of t.
 static inline std::uint64_t uniform_of(std::uint64_t bits) {

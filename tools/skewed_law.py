@@ -17,6 +17,8 @@ table of X (native/stable_table.hpp), where a small t is a large |R|:
 
     side 0: P(R <= r) = t/2,        side 1: P(R > r) = t/2,        t = 2^(octave - 63) m, m in [1, 2].
 
+Side 1 goes on below octave 0, in the deep octaves (native/entry_law.hpp).
+
 The series are in u = 2m - 3. r is analytic but for t = 0, so a series of an octave converges like (3 + √8)^-k. Needs
 mpmath; takes some minutes. tests/sketch/test_skewed_table.py holds the result to the law by another formula.
 """
@@ -29,6 +31,7 @@ import mpmath
 from mpmath import mpf
 
 OCTAVES = 63
+DEEP = 63
 TERMS = 24
 LEFT = mpf(-6)  # where the second formula takes over
 ANGLES = 1_500
@@ -119,16 +122,21 @@ def main() -> None:
     print(f"inline constexpr int skewed_terms = {TERMS};")
     median = quantile(0, mpf(1) / 2, mpf(-1))
     print(f"inline constexpr double skewed_median = {float(median).hex()};")
+    print(f"inline constexpr int skewed_deep_octaves = {DEEP};")
     print(f"inline constexpr double skewed_quantiles[2][{OCTAVES}][skewed_terms] = {{")
-    for side in (0, 1):
+    for side, deep in enumerate((0, DEEP)):
         rows, start = [], median
-        for octave in range(OCTAVES - 1, -1, -1):
+        for octave in range(OCTAVES - 1, -deep - 1, -1):
             coefficients, start = series(side, octave, start)
-            rows.append("        {" + ", ".join(float(c).hex() for c in coefficients) + "},")
+            rows.append("{" + ", ".join(float(c).hex() for c in coefficients) + "},")
             print(f"\rside {side}, octave {octave}   ", end="", file=sys.stderr, flush=True)
+        rows.reverse()
         print("    {")
-        print("\n".join(reversed(rows)))
+        print("\n".join(f"        {row}" for row in rows[deep:]))
         print("    },")
+    print("};")
+    print("inline constexpr double skewed_deep[skewed_deep_octaves][skewed_terms] = {")  # of side 1
+    print("\n".join(f"    {row}" for row in rows[:deep]))
     print("};\n\n}  // namespace stablesketch")
 
 

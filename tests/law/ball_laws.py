@@ -213,7 +213,7 @@ class Normal:
 class Entropy:
     """X = -R, of either sign."""
 
-    upper_terms, lower_terms = 40, 32
+    upper_terms, lower_terms = 40, 42
     step_up, step_down = 0.04, 0.025  # of the trapezoid rules, the second one times κ
 
     def tail(self, side: int, x: arb) -> arb:

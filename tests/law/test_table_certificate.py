@@ -11,7 +11,18 @@ import pytest
 from ball_integrals import AboveOne, BelowOne, near_zero, value_of
 from ball_laws import LOWER, Cauchy, Entropy, Normal, Stable
 from flint import arb
-from table_certificate import ULP, Errors, bins, certified, errors_in, laws_of_night, power_is_off, suffices, tails_of
+from table_certificate import (
+    OF_ENTROPY,
+    ULP,
+    Errors,
+    bins,
+    certified,
+    errors_in,
+    laws_of_night,
+    power_is_off,
+    suffices,
+    tails_of,
+)
 
 from stablesketch._native import table
 from stablesketch.privacy.estimate_precision import ERROR
@@ -61,14 +72,22 @@ def test_symmetric_tables(law: EntryLaw, every: int) -> None:
 @ALL
 def test_the_table_of_entropy(every: int) -> None:
     found = certified(ENTROPY, every)
-    assert found.mixed > ULP
+    assert found.drawn > found.mixed > ULP
     assert suffices(ENTROPY, found)
+
+
+def test_a_t_of_62_bits_would_not_do_for_large_r() -> None:
+    """Where m is not continued, t is off by 2^-63: at t = 2^-25 by 2^-38 of itself."""
+    found = errors_in(tails_of(ENTROPY), next(b for b in bins(ENTROPY) if (b.side, b.octave) == (LOWER, 38)))
+    assert found.drawn < 3.0 * ULP
+    assert found.mixed_sensitivity * 2.0**-38 > 10.0 * OF_ENTROPY
 
 
 def test_what_the_proofs_do_not_take_does_not_suffice() -> None:
     for law in (*ONE_SIDED, *SYMMETRIC, ENTROPY):
         assert suffices(law, Errors(9e-16, 9e-16, 3.0, 1.0))
         assert not suffices(law, Errors(5e-14, 5e-14, 3.0, 1.0))
+    assert not suffices(ENTROPY, Errors(9e-16, 9e-16, 3.0, 1.0, drawn=2.6e-15))
 
 
 def test_every_night_has_orders_of_its_own() -> None:

@@ -19,7 +19,7 @@ from stablesketch.mechanism.entropy.measured import _weights
 from stablesketch.privacy import discrete_laplace
 from stablesketch.privacy.bucket_entropy import TERM_ERROR, _exact_sum, bucket_mass, bucket_norm
 from stablesketch.privacy.entropy_shares import NORM_SHARE
-from stablesketch.privacy.noisy_entropy import MOST_TOTAL, EntropyNoise, NoisyMass
+from stablesketch.privacy.noisy_entropy import EntropyNoise, NoisyMass
 from stablesketch.sketch.estimators.entropy_mean import entropy_mean
 
 Floats = np.ndarray
@@ -264,7 +264,7 @@ def test_the_price_is_what_was_asked(relation: str, changed: int, most: int, cop
         assert noise.norm_epsilon == NORM_SHARE * epsilon
         assert sum(map(Fraction, spent)) <= Fraction(epsilon)
         charge = noise.charge()
-        assert len(charge.parts) == (2 if noise.total_is_public else 3)
+        assert len(charge.parts) == (3 if noise.total_is_public else 4)
         basic, lost = charge.basic(relation)
         assert basic <= epsilon
         assert lost <= asked.delta
@@ -364,7 +364,7 @@ def test_an_empty_stream_and_one_beyond_the_cap() -> None:
         raise AssertionError("nothing is read")
 
     assert noise.measure_buckets(0, read, below(1)).mass is not None
-    beyond = noise.measure_buckets(MOST_TOTAL, read, below(1))
+    beyond = noise.measure_buckets(noise.largest_total, read, below(1))
     assert (beyond.mass, beyond.norm) == (None, None)
 
 

@@ -71,7 +71,7 @@ def test_every_tier_is_the_reference(tier: str, weight: int) -> None:
     accumulator, entries = Accumulator(ENTROPY, 7, KEY, 3, 0, tier), Entries(ENTROPY, 7)
     accumulator.add(keys, weights, False)
     entries.absorb([accumulator])
-    drawn = variates(KEY, 3, keys.tolist(), 7)
+    drawn = variates(KEY, 3, keys.tolist(), 7, ENTROPY)
     assert native_sums(entries) == sum_entries(ReferenceTable.of(ENTROPY), drawn, weights.tolist())
 
 

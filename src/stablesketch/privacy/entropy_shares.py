@@ -3,6 +3,14 @@
 The release has N if it is private, the mass N H, and with buckets ‖N‖ (noisy_entropy.py). Their ε add up to that of the
 plan. δ covers two kinds of failures: the bound T from the noisy N is too small in a group that changes (δ_T each), or ζ
 of a sketch or bucket that changes is beyond z⁺ or -z⁻ (δ_z each). Both kinds get the same part of δ.
+
+A sketch has a third kind, `mishap`, which concerns the weights R themselves and not ζ: t of a draw is below the end of
+the table, and that matters; or it shows that AES, unlike a random function, repeats no block. It is charged by itself,
+as a release of ε = 0, with no factor e^ε. *Proof.* Take the two computations with the same ζ, as the proof for G does.
+Except with the probability π that such an event happens in either of them, the released integers are as close as
+claimed. So for any set A of outcomes and α = e^ε, P(A) - α Q(A) is at most the mean of what it is given both integers:
+at most 1 where the event happens, and at most the ideal curve H(α) elsewhere: π + (1 - π) H(α) in all. That is the
+curve of the ideal pair beside a release that tells everything with probability π. ∎
 """
 
 from __future__ import annotations
@@ -15,6 +23,7 @@ from functools import cached_property
 from ..errors import ArgumentError
 from ..sketch.estimators.entropy_mean import entropy_mean_law
 from ..text.wording import arg, subject
+from .estimate_precision import switching
 from .exact_entropy import failure
 from .privacy import Privacy
 
@@ -25,6 +34,11 @@ _TOTAL_SHARE = 0.375
 NORM_SHARE = 0.0625
 """The share of ε for ‖N‖ of buckets: a sixteenth of a round ε is on that lattice too."""
 _FARTHEST = 500.0
+# The probability, for each entry, that a t below the end of the table matters on either stream
+# (docs/math-noisy-estimate.md, "R beyond the table").
+_BEYOND_TABLE = 2.0**-89
+_MOST_TOTAL, _LEAST_TOTAL = 2**53, 2**20  # of `largest_total`
+_REPEATED_SHARE = 1.0 / 32.0  # of δ, for blocks that do not repeat
 
 
 @dataclass(frozen=True)
@@ -63,6 +77,13 @@ class EntropyShares:
                 f"must be larger at δ = {self.privacy.delta:.3g}",
                 f"Use {16 * self.buckets:,} entries or more",
                 because=f"with so few entries the error can be {self.reach:.3g} nats",
+            )  # fmt: skip
+        if self.size and self.largest_total < _LEAST_TOTAL:
+            raise ArgumentError(
+                "delta", self.privacy.delta,
+                f"must be larger for {self.entries:,} entries per key",
+                f"Pass a larger {subject('delta')}, or {arg('mechanism', 'exact')}",
+                because=f"it would cover streams with a total of up to {self.largest_total:,}",
             )  # fmt: skip
 
     @property
@@ -118,6 +139,25 @@ class EntropyShares:
     def entries(self) -> int:
         """g, the number of entries of a bucket."""
         return self.size // self.buckets
+
+    def _repeated(self, total: int) -> float:
+        """The probability that AES shows, on either stream, in all groups: there are at most as many keys as N."""
+        return 2.0 * self.copies * switching(self.entries, float(total), self.buckets)
+
+    @cached_property
+    def largest_total(self) -> int:
+        """The largest T for which G is released from a sketch: the last power of two, up to 2^53, at which AES takes no
+        more than a 32nd of δ."""
+        total = _MOST_TOTAL
+        while total > 1 and self._repeated(total) > _REPEATED_SHARE * self.privacy.delta:
+            total //= 2
+        return total
+
+    @property
+    def mishap(self) -> float:
+        """The probability, on either stream and in all groups, that the weights change the outcome: see the top of this
+        file."""
+        return self._repeated(self.largest_total) + self.copies * self.entries * _BEYOND_TABLE if self.size else 0.0
 
     @cached_property
     def reaches(self) -> tuple[float, float]:

@@ -44,11 +44,9 @@ group for another is one removed and one added: plan it as add_remove of 2c pair
 
 **What computing costs.** η = `error(z)`: with Ĥ₀ the estimate from ideal R and the same random bits, |Ĥ - Ĥ₀| <= η
 wherever |ζ| <= z <= 500, z the larger of z⁺ and z⁻, N <= 2^53 and no mean of positive parts of R in any entry exceeds
-8, which has a probability below e^-1000. Beyond T = 2^53 nothing of G is released. Large R are drawn from 62 bits and
-can be further off, by at most 1.5 · 2^-64 on average. So V(T) is at least T · 16 · 2^-64 g ε_G/δ_z, g entries in each
-bucket: then these errors fail no more often than with probability 0.2 δ_z, whatever T is, and z⁺ and z⁻ leave room for
-that. This takes room for one step below V(T). In buckets of up to 256 entries ζ leaves it; elsewhere V(T) is
-1000/999 of the above (docs/math-noisy-estimate.md, "Large R").
+8, which has a probability below e^-1000. Two more events can change an outcome, and their probability is charged by
+itself (`mishap` in entropy_shares.py): a draw below the end of the table of R, and that AES repeats no block. The
+second one grows with the number of keys, so nothing of G is released where T is beyond `largest_total`, at most 2^53.
 """
 
 from __future__ import annotations
@@ -75,14 +73,9 @@ from .exact_moment import nearest
 
 BucketState = tuple[NDArray[np.int64], Array]
 
-MOST_TOTAL = 2**53
-"""The largest T for which G is released from a sketch."""
-
 _UNITS = 1000  # steps of the grid, for one group
 _LEAST_RATIO = 3  # above e
 _ERROR, _ERROR_PER_REACH = 2.0**-40, 2.0**-48
-_MANY_ENTRIES = 256  # of a bucket, above which ζ may be nearer to its limits than a step
-_COARSE_DRAWS = 2**64  # t of a large R is right to 2^-63, and half of all R are large
 
 
 def error(reach: float) -> float:
@@ -95,7 +88,7 @@ class NoisyMass:
     """What was released: N with noise (None if it is public), and N (Ĥ - β') with noise in steps of a grid. T, the grid
     and β' = `centre` follow from the noisy N. `norm` is ‖N‖ with noise, for buckets.
 
-    `mass` is None if T is beyond `MOST_TOTAL`.
+    `mass` is None if T is beyond `largest_total`.
     """
 
     total: int | None
@@ -123,7 +116,7 @@ class EntropyNoise(EntropyShares):
         return Fraction(error(self.reach)) + (Fraction(TERM_ERROR) if self.buckets > 1 else 0)
 
     def charge(self) -> Charge:
-        """What is charged for all groups together: G, N if it is private, and ‖N‖ for buckets."""
+        """What is charged for all groups together: G, N if it is private, ‖N‖ for buckets, and `mishap` of a sketch."""
         mass = Charge(
             "exact", epsilon=self.mass_epsilon, delta=self.lost, distance=self.distance, gap=self.lost
         )  # fmt: skip
@@ -132,6 +125,8 @@ class EntropyNoise(EntropyShares):
             parts.append(Charge("exact", epsilon=self.total_epsilon, distance=self.total_distance))
         if self.buckets > 1:
             parts.append(Charge("exact", epsilon=self.norm_epsilon, distance=self.norm_distance))
+        if self.size:
+            parts.append(Charge("other", delta=self.mishap))
         if len(parts) == 1:
             return mass
         privacy = self.privacy
@@ -185,18 +180,7 @@ class EntropyNoise(EntropyShares):
         exact = mass_change(privacy, bound) if self.total_is_public else each * self._half(bound)
         # With one ζ, both streams have nearly the same N ζ; in buckets a replaced pair moves from one to another.
         erring = self.total_distance if self.buckets == 1 else each
-        change = exact + erring * sum(map(Fraction, self.reaches), Fraction(0)) / 2 + 2 * changed * self.error * bound
-        if self.size and (self.buckets == 1 or self.entries > _MANY_ENTRIES):
-            change *= Fraction(_UNITS, _UNITS - 1)
-        return max(change, self._coarse * bound)
-
-    @cached_property
-    def _coarse(self) -> Fraction:
-        """The least V(T)/T, so that errors of large R matter little: 16 · 2^-64 g ε_G/δ_z; 0 for exact totals."""
-        if not self.size:
-            return Fraction(0)
-        spent = Fraction(self.mass_epsilon) / Fraction(self._each(self.changed_buckets))
-        return 16 * self.entries * spent / _COARSE_DRAWS
+        return exact + erring * sum(map(Fraction, self.reaches), Fraction(0)) / 2 + 2 * changed * self.error * bound
 
     def step(self, bound: int) -> Fraction:
         """The step of the grid of N (Ĥ - β'): V(T)/units."""
@@ -237,7 +221,7 @@ class EntropyNoise(EntropyShares):
     def measure_buckets(self, total: int, read: Callable[[], BucketState], below: discrete_laplace.Below) -> NoisyMass:
         """Like `measure`, from buckets, and ‖N‖ with noise. `read` returns the totals of buckets and their y_j as rows.
 
-        It is not called if T is beyond `MOST_TOTAL`: its error would reveal that it cannot read them."""
+        It is not called if T is beyond `largest_total`: its error would reveal that it cannot read them."""
         if self.buckets < 2:
             raise ArgumentError("buckets", self.buckets, "must be more than 1", "Use measure for a single sketch")
         found: list[BucketState] = []
@@ -269,7 +253,7 @@ class EntropyNoise(EntropyShares):
         counted = None if self.total_is_public else total + discrete_laplace.sample(self.total_scale, below)
         bound = self.bound(total if counted is None else counted)
         step, centre = self.step(bound), self.centre(bound)
-        if self.size and bound > MOST_TOTAL:
+        if self.size and bound > self.largest_total:
             return NoisyMass(counted, bound, None, step, centre)
         units = nearest((mass() - total * centre) / step) if total > 0 else 0
         return NoisyMass(counted, bound, units + discrete_laplace.sample(self.mass_scale, below), step, centre)

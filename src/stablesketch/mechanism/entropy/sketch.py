@@ -29,7 +29,7 @@ from ...sketch.entry_values import entry_bytes
 from ...sketch.estimators.entropy_mean import entropy_mean_deviation, size_for
 from ...sketch.sketch import Sketch
 from ...statistic import Shannon, Statistic, total_is_public
-from ...text.wording import arg
+from ...text.wording import arg, subject
 from ..noisy.estimate import why_private
 from ..shared.belief import Belief
 from ..shared.laplace_noise import noise_of
@@ -92,6 +92,12 @@ class SketchEntropy(Entropy):
         layout = _layout(privacy, asked)
         noise, total = noise_for(privacy, layout.size, layout.buckets), max(privacy.pairs, privacy.total)
         bound = noise.bound(max(total, 1))
+        if bound > noise.largest_total:
+            raise PlanInfeasible(
+                f"at δ = {privacy.delta:.3g} a sketch with {layout.per_key:,} entries per key covers streams with a total "
+                f"of up to {noise.largest_total:,}, and the total may be {bound:,}. Pass a larger {subject('delta')}, or "
+                f"{arg('mechanism', 'exact')}."
+            )
         error = noise.deviation(total) if total else noise.sketch_deviation
         entries = math.ceil(layout.buckets * _bucket_bytes(privacy, layout))
         return Plan(
