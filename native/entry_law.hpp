@@ -40,8 +40,8 @@ static inline constexpr DeepOctaves deep_octaves(const EntryLaw& law) {
     return {};
 }
 
-// Which t are continued by more random bits (variate.hpp): those whose first 62 bits, m, are below 2^below, on the upper
-// side or on both.
+// Which t are continued by more random bits (variate.hpp): those whose first 62 bits, m, are below 2^below, on the
+// upper side or on both.
 struct Continued {
     int below = 48;
     bool both_sides = false;

@@ -203,7 +203,9 @@ def asked(words: Iterator[str]) -> Iterator[EntryLaw]:
 
 
 def main() -> int:
-    print(f"{'law':<18}{'|x̃-x|/|x|':>12}{'.../(1+|x|)':>13}{'|dx/dlnt|/|x|':>15}{'.../(1+|x|)':>13}{'drawn':>10}{'seconds':>9}")
+    heads = ["|x̃-x|/|x|", ".../(1+|x|)", "|dx/dlnt|/|x|", ".../(1+|x|)", "drawn", "seconds"]
+    widths = [12, 13, 15, 13, 10, 9]
+    print(f"{'law':<18}{''.join(f'{head:>{width}}' for head, width in zip(heads, widths, strict=True))}")
     failed = 0
     for law in asked(iter(sys.argv[1:])):
         start = time.monotonic()

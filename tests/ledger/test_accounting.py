@@ -238,6 +238,15 @@ def test_moments_add_up_and_the_worse_counts() -> None:
     assert cost.times(5).losses[0].log_moment == pytest.approx(5.0 * cost.losses[0].log_moment)  # type: ignore[union-attr]
 
 
+@pytest.mark.parametrize("scale", [0.0, 1e-14, 1e-11, 1e-3])
+def test_a_moment_has_all_the_mass_at_infinity_that_its_law_can_have(scale: float) -> None:
+    """The masses of a law are known up to a factor e^scale, and so is that at infinity (`Law.delta`)."""
+    law = Law(-4, 0, np.array([0.5, 0.5]), infinity=1e-9, scale=scale)
+    found = Fraction(LossMoment.of_law(2.0, law).infinity)
+    assert found >= Fraction(law.infinity) * (1 + Fraction(scale))
+    assert found <= Fraction(law.infinity) * (1 + Fraction(1.001 * scale)) * (1 + Fraction(1, 10**11))
+
+
 def test_bytes_and_back() -> None:
     for theta in (None, 3.0):
         cost = ComposedCost.of(ONE, "add_remove", theta).times(3)

@@ -411,3 +411,13 @@ def test_how_many_buckets_change_does_not_matter_to_computing() -> None:
 def test_buckets_that_cannot_be_are_refused(call: Callable[[], object], message: str) -> None:
     with pytest.raises(ArgumentError, match=message):
         call()
+
+
+@pytest.mark.parametrize("p", [0.05, 0.06, 0.1, 0.25, 0.5, 0.75, 0.9, 0.999])
+def test_how_much_an_error_of_t_moves_a_power(p: float) -> None:
+    """P/h of ln X^p is at most 1.45 on either side of the median: nearly 1/ln 2 at p = 0.05, the limit as p falls."""
+    law, log_tails = one_sided_law(p), -math.log(2.0) * np.linspace(1.0, 96.0, 1_000)
+    lower, upper = (law.values(law.quantile(**{side: log_tails})) for side in ("log_cdf", "log_sf"))
+    most = max(np.max(np.exp(lower.cdf - lower.density)), np.max(np.exp(upper.sf - upper.density)))
+    assert most < 1.45
+    assert most > 0.99 / math.log(2.0) or p > 0.1

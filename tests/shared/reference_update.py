@@ -98,9 +98,9 @@ def uniforms(bits: Words, more: Words, last: Words | None = None, law: EntryLaw 
     full mantissa: t = 2m + 2 more/2^64, cut to 63 significant bits, the last of them set, then rounded. Where m = 0 a
     unit is added if that leaves t below 1.
 
-    Of the law of entropy an m below 2^48 is continued on both sides, of a one-sided law one below 2^52. Where the table of this law has deep octaves, d of
-    them on that side, and m = 0, the bits `last` follow those of `more`: t goes down to 2^-d, and that much is added to
-    what is below.
+    Of the law of entropy an m below 2^48 is continued on both sides, of a one-sided law one below 2^52. Where the table
+    of this law has deep octaves, d of them on that side, and m = 0, the bits `last` follow those of `more`: t goes down
+    to 2^-d, and that much is added to what is below.
     """
     t = ((bits << np.uint64(1) | np.uint64(1)) & np.uint64(2**63 - 1)).astype(np.int64).astype(np.float64)
     coarse = {"one-sided": 0x3FF0 << 48, "entropy": 0x3FFF << 48, "symmetric": 0x7FFF << 48}[law.kind]

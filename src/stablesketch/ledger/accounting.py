@@ -75,7 +75,8 @@ class LossMoment:
         log = peak + math.log(float(np.sum(np.exp(exponent - peak))))
         # Exponents have a rounding error in proportion to their size, and there are at most a million of them.
         rounding = 1e-9 + 1e-15 * (abs(peak) + theta * float(np.abs(law.losses).max()))
-        return cls(theta, max(0.0, log + law.scale + theta * law.shift + rounding), law.infinity)
+        beyond = law.infinity * math.exp(law.scale) * _UP  # its masses are known up to a factor e^scale
+        return cls(theta, max(0.0, log + law.scale + theta * law.shift + rounding), beyond)
 
     def delta(self, epsilon: float) -> float:
         """2 max(s e^{K - θε}, I): the two limits at once."""
