@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from stablesketch._native import mixture_below, mixture_passed
-from stablesketch.mechanism.shared.belief import Belief, belief
+from stablesketch.mechanism.shared.belief import Belief, belief, in_order
 from stablesketch.sketch.estimators.noisy_interval import noisy_power_law
 from stablesketch.statistic import Moment, Total
 from stablesketch.statistic.log_hill import log_hill
@@ -124,3 +124,33 @@ def test_a_mixture_is_the_sum_that_numpy_has() -> None:
         low, at_low, at_next = mixture_passed(*mixed, float(target))
         assert low == min(max(int(np.searchsorted(wanted, target, "right")) - 1, 0), len(places) - 2)
         assert (at_low, at_next) == pytest.approx((wanted[low], wanted[low + 1]), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("given", "range_", "shown"),
+    [
+        ((1.0, -1.0, 3.0), (0.0, 5.0), (1.0, 0.0, 3.0)),
+        ((-1.0, -3.0, 1.0), (0.0, 5.0), (0.0, 0.0, 1.0)),
+        ((-4.0, -6.0, -2.0), (0.0, 5.0), (0.0, 0.0, 4.0)),
+        ((9.0, 7.0, 10.0), (0.0, 5.0), (5.0, 2.0, 5.0)),
+        ((-40.0, -60.0, -20.0), (0.0, 5.0), (0.0, 0.0, 5.0)),
+        ((-4.0, -math.inf, -2.0), (0.0, 5.0), (0.0, 0.0, 5.0)),
+        ((9.0, 7.0, 10.0), (0.0, 0.0), (0.0, 0.0, 0.0)),
+    ],
+)
+def test_an_interval_outside_the_range_does_not_become_a_point(
+    given: tuple[float, float, float], range_: tuple[float, float], shown: tuple[float, float, float]
+) -> None:
+    """Unless the range is one."""
+    assert in_order(*given, *range_) == shown
+
+
+def test_within_the_range_limits_lose_nothing() -> None:
+    """Every truth in the range that is between the limits still is."""
+    rng = np.random.default_rng(9)
+    for low, width, place, least, span in rng.normal(size=(2_000, 5)).tolist():
+        high, most = low + abs(width), least + abs(span)
+        value, below, above = in_order(low + abs(width) * abs(math.sin(place)), low, high, least, most)
+        assert least <= below <= value <= above <= most
+        assert below <= max(low, least)
+        assert above >= min(high, most)

@@ -56,8 +56,13 @@ class Belief:
 def in_order(value: float, low: float, high: float, least: float, most: float) -> tuple[float, float, float]:
     """(value, low, high) with least <= low <= value <= high <= most: each moved no further than necessary.
 
-    Limits lose nothing by this. A value near the end of the range becomes biased.
+    Limits lose nothing by this. A value near the end of the range becomes biased. An interval that lies outside the
+    range keeps its length: cut off, it would be one point, as if the end of the range were the truth for certain.
     """
+    if high < least:
+        low, high = least, least + (high - low)
+    elif low > most:
+        low, high = most - (high - low), most
     low = min(max(low, least), most)
     high = max(min(high, most), low)
     return min(max(value, low), high), low, high
