@@ -30,9 +30,10 @@ OF_A_BUDGET = "stablesketch_epsilon_remaining"  # there only if the monitor has 
 def records() -> dict[int, str]:
     """Eight windows of a hundred keys, and a ninth with as many rows of one key: a drop, and no stopped feed.
 
-    The secrets are the system's, so a test can fail by chance: with probability 1e-20. The median of the eight is ln 100
-    to within 0.1, a deviation is at most 0.3, and the alert takes three of them. So the ninth, whose entropy is 0, has to
-    be estimated above 3.6: ζ of a bucket of 64 entries is above 3.5 with probability 9e-22 (`EntropyMeanLaw.tails`).
+    The secrets are the system's, so a test can fail by chance: with probability 1e-20. The median of the eight is ln
+    100 to within 0.1, a deviation is at most 0.3, and the alert takes three of them. So the ninth, whose entropy is 0,
+    has to be estimated above 3.6, and ζ of a bucket of 64 entries is above 3.5 with probability 9e-22
+    (`EntropyMeanLaw.tails`). In 600 runs the least fall was 16 deviations.
     """
     blocks = [
         at(60 * i + 5, b"".join(rows(60 * i + 1, key=f"key {k if i < 8 else 0}") for k in range(100))) for i in range(9)
