@@ -52,7 +52,7 @@ def truth(statistic: Statistic) -> float:
 
 def planned(statistic: Statistic, epsilon: float, delta: float, pairs: int = 0) -> ss.Plan | None:
     """None if no plan can be made."""
-    people = {"unit": "key", "max_value": 100} if statistic in OF_PEOPLE else {}
+    people = {"unit": "key", "max_value": 100, "relation": "replace"} if statistic in OF_PEOPLE else {}
     try:
         return ss.plan(statistic, ss.Privacy(epsilon, delta, pairs, **people))
     except ss.PlanInfeasible:
