@@ -160,8 +160,10 @@ def test_a_profile_shows_every_order_with_its_limits() -> None:
     assert {text.get_text() for text in axes.texts} == {"900", "500", "100"}
     assert axes.get_yscale() == "log"  # it spans more than a decade
     assert "at each order by itself" in axes.get_xlabel()
-    assert axes.get_ylabel() == "effective number of keys"
-    (named,) = release_picture([profile()], subject=Subject(noun="species")).axes
+    assert axes.get_ylabel() == "value"
+    (known,) = release_picture([profile()], statistic=ss.Profile([0, 0.5, 1])).axes
+    assert known.get_ylabel() == "effective number of keys"
+    (named,) = release_picture([profile()], statistic=ss.Profile([0, 0.5, 1]), subject=Subject(noun="species")).axes
     assert named.get_ylabel() == "effective number of species"
     (few,) = release_picture([profile(orders=(0.0, 0.5))]).axes
     assert few.get_yscale() == "linear"

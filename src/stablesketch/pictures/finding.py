@@ -25,8 +25,8 @@ class Finding:
 
     @property
     def axis(self) -> str:
-        """What a Hill number counts, in the user's own words if given."""
-        return f"effective number of {self.subject.noun or 'keys'}"
+        """What several numbers measure, in the user's own words if given."""
+        return self.kind.point_axis(self.subject)
 
     @property
     def kind(self) -> type[Statistic]:

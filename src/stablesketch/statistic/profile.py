@@ -103,6 +103,10 @@ class Profile(Derived):
             "order 1, e^entropy"
         )
 
+    @classmethod
+    def point_axis(cls, subject: Subject) -> str:
+        return f"effective number of {subject.noun or 'keys'}"
+
     @property
     def topic(self) -> Topic:
         return VARIETY

@@ -159,6 +159,11 @@ class Statistic(ABC):
     def definition(self) -> str:
         """The formula, in plain text."""
 
+    @classmethod
+    def point_axis(cls, subject: Subject) -> str:
+        """What several numbers measure, beside a picture of them."""
+        return cls.point_name
+
     @property
     def topic(self) -> Topic:
         """The question it answers."""
