@@ -161,21 +161,29 @@ def test_eta_has_room_for_all_of_it(z: float) -> None:
 @pytest.mark.parametrize("delta", [1e-4, 1e-9, 1e-15])
 @pytest.mark.parametrize(("size", "buckets"), LAYOUTS)
 def test_delta_covers_what_can_go_wrong(size: int, buckets: int, delta: float, epsilon: float) -> None:
-    """What is charged holds 2^-89 for each entry and, for every total that is released, AES: 2 (blocks)²/2^129."""
+    """What is charged holds 2^-89 for each entry and, for every number of keys, AES: 2 (blocks)²/2^129."""
     noise = EntropyNoise(Privacy(epsilon, delta), size, buckets=buckets)
     entries = size // buckets
-    blocks = noise.largest_total * ((entries + 1) // 2 + (buckets > 1))
+    blocks = noise.most_keys * ((entries + 1) // 2 + (buckets > 1))
     charged = [part.delta for part in noise.charge().parts if part.kind == "other"]
     assert charged == [noise.mishap]
     assert entries * 2.0**-89 + 2.0 * float(blocks) ** 2 / 2.0**129 <= noise.mishap < 0.05 * delta
-    assert noise.largest_total == 2**53 or noise._repeated(2 * noise.largest_total) > delta / 32.0
+    assert noise.most_keys == 2**53 or noise._repeated(2 * noise.most_keys) > delta / 32.0
+    assert noise.largest_total == noise.most_keys  # every pair counts 1
     assert noise.charge().basic("add_remove") == (epsilon, delta)
+
+
+def test_totals_of_large_values_are_released() -> None:
+    """A billion rows of 1,500 bytes, say, at a small δ."""
+    noise = EntropyNoise(Privacy(1.0, 1e-15, max_value=1_500), 19_968, buckets=312)
+    assert noise.largest_total == 1_500 * noise.most_keys > 10**9 * 1_500
+    assert EntropyNoise(Privacy(1.0, 1e-9, max_value=2**40), 64).largest_total == 2**53
 
 
 def test_a_delta_that_covers_short_streams_alone_is_refused() -> None:
     with pytest.raises(ArgumentError, match="delta must be larger for 64 entries per key"):
         EntropyNoise(Privacy(1.0, 1e-24), 64)
-    with pytest.raises(PlanInfeasible, match=r"covers streams with a total of up to 2,147,483,648"):
+    with pytest.raises(PlanInfeasible, match=r"covers totals of up to 2,147,483,648"):
         plan(Shannon(), Privacy(1.0, 1e-15, pairs=10**10), mechanism="sketch")
 
 

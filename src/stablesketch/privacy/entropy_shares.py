@@ -37,7 +37,7 @@ _FARTHEST = 500.0
 # The probability, for each entry, that a t below the end of the table matters on either stream
 # (docs/math-noisy-estimate.md, "R beyond the table").
 _BEYOND_TABLE = 2.0**-89
-_MOST_TOTAL, _LEAST_TOTAL = 2**53, 2**20  # of `largest_total`
+_MOST_TOTAL, _FEWEST_KEYS = 2**53, 2**20  # of `largest_total` and of `most_keys`
 _REPEATED_SHARE = 1.0 / 32.0  # of δ, for blocks that do not repeat
 
 
@@ -78,12 +78,12 @@ class EntropyShares:
                 f"Use {16 * self.buckets:,} entries or more",
                 because=f"with so few entries the error can be {self.reach:.3g} nats",
             )  # fmt: skip
-        if self.size and self.largest_total < _LEAST_TOTAL:
+        if self.size and self.most_keys < _FEWEST_KEYS:
             raise ArgumentError(
                 "delta", self.privacy.delta,
                 f"must be larger for {self.entries:,} entries per key",
                 f"Pass a larger {subject('delta')}, or {arg('mechanism', 'exact')}",
-                because=f"it would cover streams with a total of up to {self.largest_total:,}",
+                because=f"it would cover streams of up to {self.most_keys:,} keys",
             )  # fmt: skip
 
     @property
@@ -140,24 +140,30 @@ class EntropyShares:
         """g, the number of entries of a bucket."""
         return self.size // self.buckets
 
-    def _repeated(self, total: int) -> float:
-        """The probability that AES shows, on either stream, in all groups: there are at most as many keys as N."""
-        return 2.0 * self.copies * switching(self.entries, float(total), self.buckets)
+    def _repeated(self, keys: int) -> float:
+        """The probability that AES shows, on either stream, in all groups."""
+        return 2.0 * self.copies * switching(self.entries, float(keys), self.buckets)
 
     @cached_property
+    def most_keys(self) -> int:
+        """The number of keys that the guarantee covers: the last power of two, up to 2^53, at which AES takes no more
+        than a 32nd of δ."""
+        keys = _MOST_TOTAL
+        while keys > 1 and self._repeated(keys) > _REPEATED_SHARE * self.privacy.delta:
+            keys //= 2
+        return keys
+
+    @property
     def largest_total(self) -> int:
-        """The largest T for which G is released from a sketch: the last power of two, up to 2^53, at which AES takes no
-        more than a 32nd of δ."""
-        total = _MOST_TOTAL
-        while total > 1 and self._repeated(total) > _REPEATED_SHARE * self.privacy.delta:
-            total //= 2
-        return total
+        """The largest T for which G is released from a sketch. If every pair counts 1, it proves that there are no more
+        than `most_keys` keys."""
+        return min(self.most_keys * self.privacy.max_value, _MOST_TOTAL)
 
     @property
     def mishap(self) -> float:
         """The probability, on either stream and in all groups, that the weights change the outcome: see the top of this
         file."""
-        return self._repeated(self.largest_total) + self.copies * self.entries * _BEYOND_TABLE if self.size else 0.0
+        return self._repeated(self.most_keys) + self.copies * self.entries * _BEYOND_TABLE if self.size else 0.0
 
     @cached_property
     def reaches(self) -> tuple[float, float]:

@@ -46,7 +46,8 @@ group for another is one removed and one added: plan it as add_remove of 2c pair
 wherever |ζ| <= z <= 500, z the larger of z⁺ and z⁻, N <= 2^53 and no mean of positive parts of R in any entry exceeds
 8, which has a probability below e^-1000. Two more events can change an outcome, and their probability is charged by
 itself (`mishap` in entropy_shares.py): a draw below the end of the table of R, and that AES repeats no block. The
-second one grows with the number of keys, so nothing of G is released where T is beyond `largest_total`, at most 2^53.
+second one grows with the number of keys, so the guarantee is for streams of up to `most_keys`. Nothing of G is released
+where T is beyond `largest_total`: that many pairs of the largest value, at most 2^53.
 """
 
 from __future__ import annotations

@@ -94,9 +94,9 @@ class SketchEntropy(Entropy):
         bound = noise.bound(max(total, 1))
         if bound > noise.largest_total:
             raise PlanInfeasible(
-                f"at δ = {privacy.delta:.3g} a sketch with {layout.per_key:,} entries per key covers streams with a "
-                f"total of up to {noise.largest_total:,}, and the total may be {bound:,}. Pass a larger "
-                f"{subject('delta')}, or {arg('mechanism', 'exact')}."
+                f"at δ = {privacy.delta:.3g} a sketch with {layout.per_key:,} entries per key covers totals of up to "
+                f"{noise.largest_total:,}, and the total may be {bound:,}. Pass a larger {subject('delta')}, or "
+                f"{arg('mechanism', 'exact')}."
             )
         error = noise.deviation(total) if total else noise.sketch_deviation
         entries = math.ceil(layout.buckets * _bucket_bytes(privacy, layout))
