@@ -105,6 +105,7 @@ class Profile(Derived):
 
     @classmethod
     def point_axis(cls, subject: Subject) -> str:
+        """What its numbers measure: effective numbers of keys, whatever the order."""
         return f"effective number of {subject.noun or 'keys'}"
 
     @property
