@@ -27,6 +27,7 @@ it, as those of the sine do under the integral; those of the cosine enclose the 
 
 from __future__ import annotations
 
+import contextlib
 import math
 from functools import cache
 
@@ -108,6 +109,19 @@ def about(model: Model, x: arb, reach: arb, kept: int) -> Model:
     rest = [(k, abs(found[k])) for k in range(kept, len(found))]
     lacks = sum((each * reach**k for k, each in rest), model.lacks)
     return Model(x, found[:kept], lacks, sum((k * each * reach ** (k - 1) for k, each in rest), model.slope_lacks))
+
+
+class NearZero(Stable):
+    """The symmetric law of small p: the series at 0 where it is good, the other one beyond.
+
+    The one in ζ cancels near 0: at p = 0.1 and x = 1e-23 its terms reach e^250, and P(|X| <= x) is 3e-17.
+    """
+
+    def model(self, side: int, x: arb, reach: arb) -> Model:
+        if side == LOWER:
+            with contextlib.suppress(ArithmeticError):
+                return near_zero(self, x, reach)
+        return super().model(side, x, reach)
 
 
 class BelowOne(Stable):

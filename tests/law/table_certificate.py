@@ -24,7 +24,7 @@ from dataclasses import astuple, dataclass
 from functools import cache
 
 import numpy as np
-from ball_integrals import AboveOne, BelowOne
+from ball_integrals import AboveOne, BelowOne, NearZero
 from ball_laws import LOWER, UPPER, Cauchy, Entropy, Normal, Stable, Tails, ball
 from flint import arb, arb_mat, arb_poly
 
@@ -34,7 +34,7 @@ from stablesketch.sketch.entry_law import EntryLaw
 
 ULP = 2.0**-53
 OCTAVES = 63
-SERIES_UP_TO = 0.75
+NEAR_ZERO_UP_TO, SERIES_UP_TO = 0.24, 0.75
 DEGREES = 40
 # s^k = 4^-k Σ binomial(k, i) T_|k-2i|(2s)
 TO_CHEBYSHEV = arb_mat(
@@ -48,7 +48,7 @@ TO_CHEBYSHEV = arb_mat(
 )
 MARGIN = 2.0**-30  # of x: how far beyond a bin models hold
 # What the proofs take X^p of one-sided laws, and X of the others, to be off by.
-OF_POWER, OF_SYMMETRIC, OF_LOW_ORDERS = 110 * ULP, 1e-15, 6e-15
+OF_POWER, OF_SYMMETRIC, OF_LOW_ORDERS = 110 * ULP, 1e-15, 1e-14
 # R of entropy with the error of t, over 1 + |R|; and what rounding to its resolution, 2^-54, takes of that.
 OF_ENTROPY, ENTROPY_ROUNDING = 2.5e-15, 2.0**-55
 
@@ -94,6 +94,8 @@ def tails_of(law: EntryLaw) -> Tails:
 
 def by_order(p: float, *, one_sided: bool) -> Tails:
     """Of p < 1: series are the faster the smaller p is."""
+    if p <= NEAR_ZERO_UP_TO and not one_sided:
+        return NearZero(p, one_sided=False)
     return Stable(p, one_sided=one_sided) if p <= SERIES_UP_TO else BelowOne(p, one_sided=one_sided)
 
 
@@ -190,7 +192,7 @@ def suffices(law: EntryLaw, found: Errors) -> bool:
 def laws_of_night(number: int) -> list[EntryLaw]:
     """Orders that were not tried in the nights before: multiples of the golden section fill an interval evenly."""
     place = number * (math.sqrt(5.0) - 1.0) / 2.0 % 1.0
-    orders = [("one-sided", 0.05, 0.8), ("symmetric", 0.25, 0.8), ("symmetric", 1.01, 1.99)]
+    orders = [("one-sided", 0.05, 0.8), ("symmetric", 0.05, 0.8), ("symmetric", 1.01, 1.99)]
     return [EntryLaw(kind, round(low + (high - low) * place, 4)) for kind, low, high in orders]
 
 

@@ -18,9 +18,9 @@ a chosen probability, and ‖f‖ <= T/ξ_0.
 
 **1 < p < 2.** T κ is the k-th smallest |a_j|, Q, so only entries near Q matter. Write ‖f‖ = 1. Let w be such that Q <=
 w/3 except with a chosen probability. Far out, for x >= 50, x^p P(|X| > x) <= C and x^{p+1} times the density of X is at
-most D, 2% above their limits c = (2/π) Γ(p) sin(π(2-p)/2) and pc/2; and both are at most 1 for all x
-(tests/privacy/test_norm_precision.py). Call a term f_k x_k of an entry large if it exceeds z, where z >= 8w and 7z/8 >=
-50.
+most D, 2% above their limits c = (2/π) Γ(p) sin(π(2-p)/2) and pc/2; and x^p P(|X| > x) <= 1 for all x
+(docs/math-noisy-estimate.md, "The tails between orders 1 and 2", has the proofs). Call a term f_k x_k of an entry large
+if it exceeds z, where z >= 8w and 7z/8 >= 50.
 - *An entry with a large term is seldom near a given place.* For an interval I in [0, w] of length l, P(some term is
   large, |a_j| in I) <= 2 l C D (8/7)^p z^{-(2p+1)}. Proof: let term k be large. The rest R of the entry is independent
   of it, and |R| > z - w >= 7z/8; R is stable of scale at most 1, so that has probability at most C (7z/8)^{-p}. Then
@@ -56,7 +56,7 @@ most D, 2% above their limits c = (2/π) Γ(p) sin(π(2-p)/2) and pc/2; and both
 
 Not in `failure`: how well AES can be distinguished from a random permutation. e is certified at some p from 1.01 to 2
 (docs/math-noisy-estimate.md, "The tables, certified"). At others it is measured, not proved
-(tests/law/test_above_one_table.py), and so are C and D.
+(tests/law/test_above_one_table.py).
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ at most Σ f_k |X_k| e(X_k), and to first order
 
 whatever the signs of the errors. For a constant e that is p e R, R the mean condition number of the sums. It is 1 for
 one key; for p < 1 it tends to a limit as keys are added, for p = 1 it grows as (8/π²) ln n. e(X) has three parts: the
-table (1e-15 from p = 0.25 on and 6e-15 below, three times what was found or more), the random bits (t has a relative
+table (1e-15 from p = 0.25 on and 1e-14 below: certified at some p, below), the random bits (t has a relative
 granularity of 2^-49 at most, 2^-53 where it is continued; X moves by about 1/p times as much) and the resolution of
 entries. benchmarks/condition.py computes R and the bound by quadrature, for keys of one weight; the bound is in units
 of η, for large sizes and for 5 entries, the fewest:
@@ -31,10 +31,11 @@ of η, for large sizes and for 5 entries, the fewest:
     1       11.9   23.2            0.09   0.17          0.24   0.45
 
 Rounding ln|a_j|, ln T and ln T/g adds less than 0.15, and the last octave, below, 0.25: together 0.85 of η at most, up
-to 2^40 keys. The inequality is proved, to first order; the error of the table is certified at p = 0.25, 0.5, 0.75, 0.9
-and 1 (docs/math-noisy-estimate.md, "The tables, certified"). Measured, not proved: that error at other p; that higher
-orders and the rounding within the estimator do not matter (tests/plan/test_precision.py finds the mean of |ln T - ln
-T₀| below η/10, on entries recomputed in 26 digits and on perturbed ones); that keys of one weight are the worst.
+to 2^40 keys. The inequality is proved, to first order; the error of the table is certified at p = 0.05, 0.1, 0.15, 0.2,
+0.25, 0.5, 0.75, 0.9 and 1 (docs/math-noisy-estimate.md, "The tables, certified"). Measured, not proved: that error at
+other p; that higher orders and the rounding within the estimator do not matter (tests/plan/test_precision.py finds the
+mean of |ln T - ln T₀| below η/10, on entries recomputed in 26 digits and on perturbed ones); that keys of one weight
+are the worst.
 
 **The last octave.** X is cut off where its tail probability t is 2^-63: smaller t are moved up by as much. Of n keys
 one is hit with probability n/2^64 an entry. If F_p + floor is G, and no key has a weight below 1, such an X is at the
