@@ -133,6 +133,18 @@ def test_nothing_runs_over_the_edge(window: Window, report: Path, width: int) ->
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+def test_a_phone_shows_a_picture_that_can_be_read_and_commands_that_can_be_typed(window: Window, report: Path) -> None:
+    """The type of the picture is at least 10 pixels high: it scrolls. No option is broken after a hyphen."""
+    for width in (360, 1000):
+        window.page.set_viewport_size({"width": width, "height": 800})
+        page = window.open(report)
+        drawn = page.locator("figure svg").evaluate("svg => svg.viewBox.baseVal.width")
+        assert 13.0 * page.locator("figure svg").bounding_box()["width"] / drawn >= 10.0
+        words = page.locator("pre .unbroken")
+        assert "--relation" in words.all_inner_texts()
+        assert set(words.evaluate_all("words => words.map(word => word.getClientRects().length)")) == {1}
+
+
 def test_names_of_groups_are_text(window: Window, tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     path.write_text(report_page(Outcome(PLAN, GROUPS, grouped=True), Context("2026-03-02", "0.1.0")))

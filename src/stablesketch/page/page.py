@@ -22,6 +22,11 @@ def escaped(text: str) -> str:
     return html.escape(visible(text, keep="\n\t"), quote=True)
 
 
+def unbroken(text: str) -> str:
+    """Commands for HTML: a line is broken between words, never after the hyphens of an option."""
+    return re.sub(r"[^ \n]+", r'<span class="unbroken">\g<0></span>', escaped(text))
+
+
 def document(title: str, body: str, script: str = "") -> str:
     """A whole page. `body` is HTML and `script` JavaScript, both used as they are; `title` is plain text.
 

@@ -40,8 +40,8 @@ def picture_bytes(figure: Figure, path: Path, title: str, alt: str) -> bytes:
     check_picture_path(path)
     kind = path.suffix.lower()
     if kind == ".html":
-        body = f'<h1>{escaped(title)}</h1>\n<figure class="wide">{inline_svg(figure, alt)}</figure>'
-        return document(title, body).encode()
+        drawn = f'<figure class="wide scrolls" tabindex="0">{inline_svg(figure, alt)}</figure>'
+        return document(title, f"<h1>{escaped(title)}</h1>\n{drawn}").encode()
     return themed(_saved(figure, "svg", title)) if kind == ".svg" else _saved(figure, "png", title)
 
 

@@ -12,7 +12,7 @@ from string import Template
 from .. import __version__
 from ..errors import ArgumentError
 from ..ledger import Ledger
-from ..page import document, escaped
+from ..page import document, escaped, unbroken
 from ..pictures.release_picture import release_picture
 from ..pictures.save import inline_svg
 from ..plan import Plan
@@ -138,7 +138,7 @@ def report_page(outcome: Outcome, context: Context) -> str:
                 *sentences.computed(plan),
             ]
         ),
-        commands=escaped("\n".join(commands(plan, shared=len(outcome.shares) > 1))),
+        commands=unbroken("\n".join(commands(plan, shared=len(outcome.shares) > 1))),
         plan_json=_attached("plan.json", plan.to_json()),
         json=_attached("release.json", to_json(outcome.releases, grouped=bool(groups))),
     )
