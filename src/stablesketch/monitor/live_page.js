@@ -29,7 +29,7 @@ function ticks(low, high, most) {
 }
 
 function timeTicks(start, end, most) {
-  const steps = [1, 5, 15, 30, 60, 300, 900, 1800, 3600, 10800, 21600, 43200, 86400, 172800, 604800, 2592000];
+  const steps = [1, 5, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800, 2592000];
   const step = steps.find((each) => (end - start) / each <= most) ?? 31536000;
   const first = Math.ceil(start / step);
   return Array.from({ length: Math.floor(end / step) - first + 1 }, (_, i) => (first + i) * step);
