@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import stablesketch as ss
-from stablesketch.bounding.budget import checked_share, divided, split, total
+from stablesketch.bounding.budget import divided, share_of_budget, split, total
 from stablesketch.bounding.groups import GroupBudget
 
 wholes = st.floats(min_value=1e-12, max_value=1e3)
@@ -57,4 +57,4 @@ def test_a_table_costs_at_most_what_was_asked(
 @pytest.mark.parametrize("share", [0, 1, -0.1, 1.5, True, "0.1", float("nan")])
 def test_a_share_lies_between_nought_and_one(share: object) -> None:
     with pytest.raises(ss.ArgumentError, match="between 0 and 1"):
-        checked_share("share", share)  # type: ignore[arg-type]
+        share_of_budget("share", share)  # type: ignore[arg-type]

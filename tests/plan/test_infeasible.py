@@ -144,8 +144,8 @@ WRONG: dict[str, tuple[dict[str, object], type[Exception], str]] = {
     "memory word": ({"memory": "lots"}, VALUE, "memory must be a number of bytes"),
     "memory decimal": ({"memory": "1.5M"}, VALUE, "memory must .*got '1.5M'"),
     "memory empty": ({"memory": ""}, VALUE, "memory must .*got ''"),
-    "memory float": ({"memory": 4096.0}, VALUE, "memory must"),
-    "memory bool": ({"memory": True}, VALUE, "memory must .*got True"),
+    "memory float": ({"memory": 4096.0}, TYPE, "memory must"),
+    "memory bool": ({"memory": True}, TYPE, "memory must .*got True"),
     "memory tiny": ({"memory": 100}, VALUE, "memory must be at least 1K"),
     "memory negative": ({"memory": -4096}, VALUE, "memory must .*got -4096"),
     "memory below the least plan": (

@@ -20,7 +20,8 @@ from collections.abc import Callable
 from functools import cache, partial
 
 from ..collector import Collector
-from ..errors import ArgumentError, ArgumentTypeError
+from ..errors import ArgumentTypeError
+from ..numbers.checked import checked_whole
 from ..plan import Plan
 from ..plan.mechanism import mechanism_of
 from ..statistic.published import Release
@@ -49,8 +50,7 @@ def audit(
     """
     if not isinstance(plan, Plan):
         raise ArgumentTypeError("plan", plan, "must be a Plan", "Pass the result of ss.plan(...)")
-    if isinstance(trials, bool) or not isinstance(trials, int) or trials < LEAST_TRIALS:
-        raise ArgumentError("trials", trials, f"must be at least {LEAST_TRIALS}", "Pass 3000 or more")
+    trials = checked_whole("trials", trials, "Pass 3000 or more", least=LEAST_TRIALS)
     confidence = audit_confidence(confidence)
     worst, *others = neighbours_of(plan)
     others = others[: trials // (2 * LEAST_TRIALS)]  # together they get half as many trials

@@ -32,6 +32,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import ArgumentError, ArgumentTypeError
 from ..numbers.arrays import Array
+from ..numbers.checked import checked_real
 from .judged import ClaimedCurve, Judged
 from .report import AuditedNeighbours, AuditReport, severity
 
@@ -107,11 +108,10 @@ def _sample(name: str, values: ArrayLike, width: int) -> Array:
 
 
 def _within(name: str, value: float, low: float, high: float, way_out: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ArgumentTypeError(name, value, "must be a real number", way_out)
-    if not low <= value < high:
+    number = checked_real(name, value, way_out)
+    if not low <= number < high:
         raise ArgumentError(name, value, f"must be at least {low:g} and below {high:g}", way_out)
-    return float(value)
+    return number
 
 
 def audit_confidence(confidence: float) -> float:

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable
 from fractions import Fraction
 
-from ..errors import ArgumentError
+from ..numbers.checked import checked_share
 
 
 def split(whole: float, share: float) -> tuple[float, float]:
@@ -38,8 +38,6 @@ def total(parts: Iterable[tuple[float, int]]) -> float:
     return nearest if Fraction(nearest) >= exact else math.nextafter(nearest, math.inf)
 
 
-def checked_share(name: str, share: float) -> float:
+def share_of_budget(name: str, share: float) -> float:
     """A share of the budget: more than nothing and less than everything."""
-    if isinstance(share, bool) or not isinstance(share, int | float) or not 0.0 < share < 1.0:
-        raise ArgumentError(name, share, "must be between 0 and 1", "Pass 0.1 for a tenth")
-    return float(share)
+    return checked_share(name, share, "Pass 0.1 for a tenth")

@@ -31,7 +31,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ArgumentError
+from ..numbers.checked import checked_whole
 from ..reading.libraries import need
 from ..reading.numpy_arrow import from_numpy
 from ..secret import Secret
@@ -52,9 +52,14 @@ class Bounding:
     group_columns: int = 0
 
     def __post_init__(self) -> None:
-        whole = isinstance(self.groups, int) and not isinstance(self.groups, bool)
-        if not whole or not 1 <= self.groups <= 2**31:
-            raise ArgumentError("groups_per_person", self.groups, "must be at least 1", "Pass 1, or a few")
+        object.__setattr__(self, "groups", groups_of_person(self.groups))
+
+
+def groups_of_person(groups: object) -> int:
+    """How many groups of a person count at most."""
+    return checked_whole(
+        "groups_per_person", groups, "Pass 1, or a few", least=1, most=2**31, must="must be at least 1"
+    )
 
 
 class Candidates(Generic[Row]):

@@ -28,10 +28,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ArgumentError
+from ..numbers.checked import checked_real
 from ..privacy import Privacy, discrete_laplace
 from ..reading.numbers import numbers
 from ..sketch.columns import MAX_WEIGHT
-from .budget import checked_share
+from .budget import share_of_budget
 
 DigitCounts = NDArray[np.int64]
 
@@ -53,9 +54,11 @@ class AutoMaxValue:
     quantile: float = 0.99
 
     def __post_init__(self) -> None:
-        checked_share("share", self.share)
-        if isinstance(self.quantile, bool) or not 0.0 < self.quantile <= 1.0:
+        object.__setattr__(self, "share", share_of_budget("share", self.share))
+        quantile = checked_real("quantile", self.quantile, "Pass 0.99, for example")
+        if not 0.0 < quantile <= 1.0:
             raise ArgumentError("quantile", self.quantile, "must be between 0 and 1", "Pass 0.99, for example")
+        object.__setattr__(self, "quantile", quantile)
 
 
 def least_seen(privacy: Privacy, epsilon: float) -> int:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from .._native import first_outside
 from ..errors import HIDDEN, ArgumentError, ArgumentTypeError, Shown
+from ..numbers.checked import is_whole
 from ..sketch.columns import MAX_WEIGHT
 from ..text.wording import arg, subject
 
@@ -27,7 +28,7 @@ def check_folded(plan: Plan, fingerprints: object, totals: object, pairs: object
         raise ArgumentError(
             "len(totals)", len(values), f"must be the number of fingerprints, {len(keys)}", "Pass one total for each"
         )
-    if isinstance(pairs, bool) or not isinstance(pairs, int):
+    if not is_whole(pairs):
         raise ArgumentTypeError("pairs", type(pairs), "must be an integer", "Pass the number of pairs")
     fewest = -_MOST_PAIRS if plan.deletes else -1
     if not fewest < pairs < _MOST_PAIRS:

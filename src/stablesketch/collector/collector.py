@@ -146,7 +146,7 @@ class Collector:
         with self._lock:
             self._open()
             check_folded(self._plan, fingerprints, totals, pairs)
-            self._change(lambda state: state.add_folded(fingerprints, totals, pairs))
+            self._change(lambda state: state.add_folded(fingerprints, totals, int(pairs)))
 
     @property
     def pairs(self) -> int:

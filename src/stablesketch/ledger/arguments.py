@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import get_args
 
 from ..errors import HIDDEN, ArgumentError, ArgumentTypeError
+from ..numbers.checked import checked_real, checked_share, checked_whole
 from ..privacy import Privacy, Relation
 from ..privacy.charge import Charge
 from ..statistic.published import Release
@@ -18,14 +19,14 @@ _MOST = 2**53
 _OF_PAIRS = " of pairs"  # which a ledger leaves out
 
 
-def check_unit(relation: object, pairs_per_person: object) -> None:
+def checked_unit(relation: object, pairs_per_person: object) -> int | None:
+    """The pairs per person, if given, as an int. The relation must be one that a ledger knows."""
     known = [*(f"{each}{unit}" for unit in ("", " of keys") for each in get_args(Relation)), INDIVIDUALS, PEOPLE]
     if relation is not None and relation not in known:
         raise ArgumentError(
             "relation", relation, f"must be {_either(known)}", "Choose the one that says what the release protects"
         )
-    if pairs_per_person is not None:
-        check_count("pairs_per_person", pairs_per_person)
+    return None if pairs_per_person is None else checked_count("pairs_per_person", pairs_per_person)
 
 
 def stated_unit(relation: str) -> str:
@@ -64,7 +65,7 @@ def check_stated(**given: object) -> None:
 
 def check_priced(epsilon: float, delta: float, statistic: object) -> None:
     """Refuses a price that no release can have, and a price without a statistic."""
-    Privacy(epsilon, delta or 0.5, 0)
+    Privacy(epsilon, checked_real("delta", delta) or 0.5, 0)
     if not isinstance(statistic, str) or not statistic:
         raise ArgumentError("statistic", statistic, "must say what is released", 'Pass "median value", for example')
 
@@ -96,7 +97,7 @@ def ask_of_release(release: object, beside: Sequence[str]) -> tuple[Ask, Callabl
         )  # fmt: skip
     # Anyone can make one up, and a negative ε would add to the budget. Only a release that costs nothing has 0.
     check_priced(release.epsilon or 1.0, release.delta, release.statistic)
-    check_unit(release.protects, release.pairs_per_person)
+    checked_unit(release.protects, release.pairs_per_person)
     charge = Charge("other", epsilon=release.epsilon, delta=release.delta)
     ask = Ask(
         release.statistic, charge, release.epsilon, release.delta, release.protects, release.pairs_per_person,
@@ -105,15 +106,13 @@ def ask_of_release(release: object, beside: Sequence[str]) -> tuple[Ask, Callabl
     return ask, lambda number: release.recorded(number).to_json()
 
 
-def check_count(name: str, value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= _MOST:
-        raise ArgumentError(name, value, f"must be a whole number between 1 and {_MOST:,}", "Pass an integer")
+def checked_count(name: str, value: object) -> int:
+    must = f"must be a whole number between 1 and {_MOST:,}"
+    return checked_whole(name, value, "Pass an integer", least=1, most=_MOST, must=must)
 
 
 def checked_probability(name: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value < 1.0:
-        raise ArgumentError(name, value, "must be between 0 and 1", "Pass 1e-6, for example")
-    return float(value)
+    return checked_share(name, value, "Pass 1e-6, for example")
 
 
 def checked_label(label: object) -> str:

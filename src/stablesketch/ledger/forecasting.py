@@ -8,7 +8,7 @@ from datetime import timedelta
 from ..errors import HIDDEN, ArgumentError, ArgumentTypeError
 from ..plan import Plan
 from ..text.wording import arg
-from .arguments import check_count, checked_part
+from .arguments import checked_count, checked_part
 from .composition import Lane
 from .fitting import how_many, preview_of, schedule_of, would_fit
 from .preview import Preview, Schedule
@@ -29,7 +29,7 @@ class Forecasting(Standing):
                 raise ArgumentTypeError(
                     "plans", plan, "must be a Plan or a list of them", "Pass results of ss.plan(...)"
                 )
-        check_count("times", times)
+        times = checked_count("times", times)
         asks = [Ask.of_plan(plan) for plan in batch]
         for ask in asks:
             checked_part(part, ask)
@@ -71,8 +71,7 @@ class Forecasting(Standing):
                     "every, lasting", (every, lasting), "must be positive time spans", "Pass two timedeltas"
                 )
             releases = lasting // every
-        check_count("releases", releases)
-        wanted = releases
+        wanted = checked_count("releases", releases)
         return self._read(lambda books: schedule_of(books, self._name, plan, wanted))
 
     def forecast(self, plan: Plan | None = None) -> int | None:

@@ -9,13 +9,13 @@ from pathlib import Path
 
 from ..errors import (
     ArgumentError,
-    ArgumentTypeError,
     BudgetExceeded,
     LedgerCorrupt,
     LedgerError,
     LedgerMismatch,
 )
 from ..files.durable import write_over
+from ..numbers.checked import checked_real, checked_whole
 from ..privacy import Privacy
 from ..privacy.charge import Charge
 from ..statistic.published import Release
@@ -26,9 +26,10 @@ from .arguments import (
     ask_of_release,
     check_priced,
     check_stated,
-    check_unit,
+    checked_count,
     checked_label,
     checked_part,
+    checked_unit,
     stated_unit,
 )
 from .books import Books
@@ -83,8 +84,10 @@ class Ledger(Forecasting):
     ) -> None:
         place = Path(path).absolute()
         made = False
-        check_unit(relation, pairs_per_person)
+        pairs_per_person = checked_unit(relation, pairs_per_person)
         check_per(per)
+        epsilon = None if epsilon is None else checked_real("epsilon", epsilon)
+        delta = None if delta is None else checked_real("delta", delta)
         if epsilon is not None and delta is not None and not LedgerFile.exists(place):
             # Privacy checks ε and δ.
             Privacy(epsilon, delta, 0)
@@ -178,10 +181,10 @@ class Ledger(Forecasting):
             assert statistic is not None
             assert relation is not None
             protects = stated_unit(relation)
-            check_unit(protects, pairs_per_person)
+            pairs = checked_count("pairs_per_person", pairs_per_person)
             check_priced(epsilon, delta, statistic)
             charge = Charge("other", epsilon=float(epsilon), delta=float(delta))
-            ask = Ask(statistic, charge, float(epsilon), float(delta), protects, pairs_per_person)
+            ask = Ask(statistic, charge, float(epsilon), float(delta), protects, pairs)
         entry = Entry(ask, None, checked_label(label), checked_part(part, ask))
         return self.enter([entry], None if published is None else [published])[0]
 
@@ -221,9 +224,8 @@ class Ledger(Forecasting):
 
         None if the ledger never had it, because it was recorded by `charge` or by version 0.1.0.
         """
-        if isinstance(number, bool) or not isinstance(number, int):
-            raise ArgumentTypeError("number", number, "must be the number of a record", "Pass 12, for example")
-        return self._read(lambda books: books.published(number))
+        record = checked_whole("number", number, "Pass 12, for example", must="must be the number of a record")
+        return self._read(lambda books: books.published(record))
 
     def to_json(self) -> str:
         """The budget, the unit, what is spent and all releases, as JSON."""

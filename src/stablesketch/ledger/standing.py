@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from ..errors import ArgumentError
+from ..numbers.checked import checked_real
 from .arguments import checked_probability
 from .books import Books
 from .file import LedgerFile
@@ -137,10 +138,10 @@ class Standing:
 
     def spent_delta(self, epsilon: float | None = None) -> float:
         """A certified δ at which all releases together are (epsilon, δ)-private; by default at the budget's ε."""
-        at = self.epsilon if epsilon is None else epsilon
-        if isinstance(at, bool) or not isinstance(at, int | float) or not at >= 0.0:
+        at = self.epsilon if epsilon is None else checked_real("epsilon", epsilon, "Pass 1.0, for example")
+        if not at >= 0.0:
             raise ArgumentError("epsilon", at, "must be a number of 0 or more", "Pass 1.0, for example")
-        return self._read(lambda books: books.limits(self._name)[0].spent.delta(float(at)))
+        return self._read(lambda books: books.limits(self._name)[0].spent.delta(at))
 
     def curve(self, deltas: Sequence[float] = _DELTAS) -> list[tuple[float, float]]:
         """What has been spent so far, as pairs (δ, ε)."""

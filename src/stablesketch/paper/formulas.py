@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 
-from ..errors import ArgumentError, ArgumentTypeError
+from ..errors import ArgumentError
 from ..law import StableLaw
+from ..numbers.checked import checked_whole
 
 
 def sensitivity(n: int, m: int, M: int, p: float) -> float:
@@ -25,9 +26,7 @@ def sensitivity(n: int, m: int, M: int, p: float) -> float:
     """
     p = StableLaw(p).p
     for name, value, least in (("n", n, 1), ("m", m, 2), ("M", M, 1)):
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise ArgumentTypeError(name, value, "must be an integer", "Pass an integer")
-        if value < least:
+        if checked_whole(name, value, "Pass an integer") < least:
             raise ArgumentError(name, value, f"must be at least {least} for this theorem", "Pass a larger one")
     # (m-1)^{(p-1)/p} can be too small for a float; it is then 0, and the ratio infinite if n is 1.
     smallest = n - 1 + math.exp((p - 1.0) / p * math.log(m - 1))
@@ -64,7 +63,4 @@ def subsampled_epsilon(n: int, m: int, M: int, p: float, size: int, q: float) ->
 
 
 def _check_size(size: int) -> None:
-    if isinstance(size, bool) or not isinstance(size, int):
-        raise ArgumentTypeError("size", size, "must be an integer", "Pass an integer")
-    if size < 1:
-        raise ArgumentError("size", size, "must be at least 1", "Pass 50, for example")
+    checked_whole("size", size, "Pass 50, for example", least=1)

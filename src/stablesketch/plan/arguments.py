@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from ..errors import ArgumentError, ArgumentTypeError, shortened
+from ..numbers.checked import checked_real, checked_share, checked_whole, is_whole
 from ..privacy.sampling import Sampling
 from ..text.wording import arg
 
@@ -19,66 +20,55 @@ def checked_sampling(sampling: object) -> Sampling:
     """A Sampling, or a rate for sampling per pair."""
     if isinstance(sampling, Sampling):
         return sampling
-    if isinstance(sampling, bool) or not isinstance(sampling, int | float):
-        raise ArgumentTypeError(
-            "sampling",
-            sampling,
-            "must be a rate between 0 and 1",
-            'Pass 0.02, or ss.Sampling(0.02, per="entry"), or leave it out',
-        )
-    return Sampling(sampling)
+    way_out = 'Pass 0.02, or ss.Sampling(0.02, per="entry"), or leave it out'
+    return Sampling(checked_real("sampling", sampling, way_out, must="must be a rate between 0 and 1"))
 
 
 def checked_expected(expected: float | None) -> float | None:
     """An expected value, if there is one."""
     if expected is None:
         return None
-    if isinstance(expected, bool) or not isinstance(expected, int | float):
-        raise ArgumentTypeError("expected", expected, "must be a number", "Pass the value you expect, or leave it out")
-    if not (expected > 0 and math.isfinite(expected)):
-        raise ArgumentError("expected", expected, "must be positive", "Pass the value you expect, or leave it out")
-    return float(expected)
+    way_out = "Pass the value you expect, or leave it out"
+    number = checked_real("expected", expected, way_out)
+    if not (number > 0 and math.isfinite(number)):
+        raise ArgumentError("expected", expected, "must be positive", way_out)
+    return number
 
 
 def checked_error(error: float) -> float:
     """An error to aim at."""
-    if isinstance(error, bool) or not isinstance(error, int | float):
-        raise ArgumentTypeError("error", error, "must be a number", "Pass 0.05, for example")
-    if not 0.0 < error < 1.0:
-        raise ArgumentError("error", error, "must be between 0 and 1", f"Pass {arg('error', 0.05)} for 5%")
-    return float(error)
+    return checked_share("error", error, f"Pass {arg('error', 0.05)} for 5%")
 
 
 def checked_size(size: Any, least: int = LEAST_SIZE) -> int:
     """The number of entries of a measurement."""
-    if isinstance(size, bool) or not isinstance(size, int):
-        raise ArgumentTypeError("size", size, "must be a whole number of entries", "Pass 500, for example")
-    if not least <= size <= LARGEST_IN_ALL:
+    count = checked_whole("size", size, "Pass 500, for example", must="must be a whole number of entries")
+    if not least <= count <= LARGEST_IN_ALL:
         way_out = f"Pass {arg('size', 200)}, for example, or leave it out"
         raise ArgumentError("size", size, f"must be between {LEAST_SIZE} and {LARGEST_IN_ALL:,}", way_out)
-    return size
+    return count
 
 
 def checked_per_key(entries: Any, least: int = LEAST_SIZE) -> int:
     """The number of entries that a key touches: even, because the kernels make two at a time."""
-    if isinstance(entries, bool) or not isinstance(entries, int):
-        raise ArgumentTypeError(
-            "entries_per_key", entries, "must be a whole number of entries", "Pass an even one, such as 16"
-        )
-    if not least <= entries <= LARGEST_SIZE or entries % 2:
+    way_out = "Pass an even one, such as 16"
+    count = checked_whole("entries_per_key", entries, way_out, must="must be a whole number of entries")
+    if not least <= count <= LARGEST_SIZE or count % 2:
         raise ArgumentError(
             "entries_per_key", entries, f"must be even, between {LEAST_SIZE + 1} and {LARGEST_SIZE:,}",
             "Pass 16 for speed, or 64 for accuracy",
         )  # fmt: skip
-    return entries
+    return count
 
 
 def checked_memory(memory: str | int) -> int:
     """A number of bytes: 65536, "64K" or "1M"."""
-    if isinstance(memory, int) and not isinstance(memory, bool):
-        count = memory
+    if is_whole(memory):
+        count = int(memory)
+    elif not isinstance(memory, str):
+        raise ArgumentTypeError("memory", memory, "must be a number of bytes", 'Pass 65536, "64K" or "1M"')
     else:
-        text = str(memory).strip().upper().removesuffix("B").removesuffix("I")
+        text = memory.strip().upper().removesuffix("B").removesuffix("I")
         scale = {"K": 1024, "M": 1024**2, "G": 1024**3}.get(text[-1:], 1)
         digits = text[:-1] if scale > 1 else text
         if not digits.isdecimal() or len(digits) > _MOST_DIGITS:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ..errors import ArgumentError, ArgumentTypeError
 from ..format.checked_json import JsonError
+from ..numbers.checked import is_whole
 from ..privacy import Privacy
 from ..privacy.sampling import Sampling
 from ..statistic import Statistic, from_dict, usual
@@ -272,8 +273,8 @@ def asked(
             f"Leave out {arg('entries_per_key')}",
             because="it has no buckets",
         )
-    several = isinstance(size, Sequence) and not isinstance(size, str)
-    each = isinstance(entries_per_key, Sequence) and not isinstance(entries_per_key, str)
+    several = isinstance(size, Sequence) and not isinstance(size, str | bytes)
+    each = isinstance(entries_per_key, Sequence) and not isinstance(entries_per_key, str | bytes)
     for name, given_one_by_one in (("size", size), ("entries_per_key", entries_per_key)):
         if isinstance(given_one_by_one, Sequence) and len(given_one_by_one) > _MOST_MEASUREMENTS:
             raise ArgumentError(
@@ -305,5 +306,5 @@ def asked(
         mechanism=mechanism,
         deletes=deletes,
         sampling=None if sampling is None else checked_sampling(sampling),
-        memory_as_given=memory,
+        memory_as_given=int(memory) if is_whole(memory) else memory,
     )

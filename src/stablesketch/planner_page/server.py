@@ -14,7 +14,7 @@ from importlib import resources
 from string import Template
 from urllib.parse import parse_qsl
 
-from ..errors import ArgumentError
+from ..numbers.checked import checked_whole
 from ..page import document
 from ..page.server import PageHandler, PageServer
 from .answer import answer
@@ -28,8 +28,8 @@ class PlannerServer(PageServer):
     """Serves the page at `url` until it is closed. `port` 0 takes any free port."""
 
     def __init__(self, port: int = 0) -> None:
-        if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port <= 65535:
-            raise ArgumentError("port", port, "must be between 0 and 65535", "Leave it out to use any free port")
+        way_out, must = "Leave it out to use any free port", "must be between 0 and 65535"
+        port = checked_whole("port", port, way_out, least=0, most=65535, must=must)
         self.token = secrets.token_urlsafe(32)
         self.planning = threading.Lock()  # one plan at a time: each keeps a whole processor busy
         super().__init__("127.0.0.1", port, _Handler, "port", port)

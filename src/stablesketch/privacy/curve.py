@@ -84,7 +84,7 @@ class PrivacyCurve:
 
     def _set(self, p: float, size: int, log_rho: float, rho: float) -> None:
         self.p = StableLaw(p).p
-        self.size = checked_whole("size", size, 1, "Pass 50, for example")
+        self.size = checked_whole("size", size, "Pass 50, for example", least=1)
         self.rho = rho
         self._shift = log_rho / self.p
         # The Cauchy law is symmetric in ln|x|, so its two directions are the same.

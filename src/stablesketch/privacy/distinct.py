@@ -69,6 +69,7 @@ import numpy as np
 
 from ..errors import ArgumentError, ArgumentTypeError, PlanInfeasible
 from ..numbers.arrays import Array
+from ..numbers.checked import checked_real
 from ..secret import Secret
 from ..sketch import register_law
 from ..sketch.estimators import checked_confidence
@@ -128,7 +129,8 @@ class PhantomNumber:
 
     def delta(self, epsilon: float) -> float:
         """δ at any ε: a certified upper bound, proved above. At the ε of the law it is exact, up to 1e-12 of it."""
-        if isinstance(epsilon, bool) or not isinstance(epsilon, int | float) or not epsilon >= 0.0:
+        epsilon = checked_real("epsilon", epsilon, "Pass 1.0, for example")
+        if not epsilon >= 0.0:
             raise ArgumentError("epsilon", epsilon, "must be a number of 0 or more", "Pass 1.0, for example")
         c = self.pairs_per_person
         fewer = self.groups * self._tail(self.centre - c + 1) * _SLACK if self.centre >= c - 1 else 1.0

@@ -71,7 +71,7 @@ import numpy as np
 
 from ..errors import ArgumentError, ArgumentTypeError
 from ..numbers.arrays import Array
-from ..numbers.checked import is_whole
+from ..numbers.checked import checked_whole
 from ..numbers.search import last_whole
 from .neighbours import float_above
 from .privacy import Privacy
@@ -112,13 +112,9 @@ def worst_entropy(privacy: Privacy, total: int | None = None) -> EntropySensitiv
         raise ArgumentTypeError(
             "privacy", privacy, "must be a Privacy", "Pass Privacy(epsilon=..., delta=..., pairs=...)"
         )
-    if total is not None:
-        if not is_whole(total):
-            raise ArgumentTypeError("total", total, "must be an integer or None", "Pass the total, or None")
-        if total < 0:
-            raise ArgumentError(
-                "total", total, "must not be negative", "Pass a known lower bound of the total, or None"
-            )
+    must = "must be an integer or None"
+    if total is not None and checked_whole("total", total, "Pass the total, or None", must=must) < 0:
+        raise ArgumentError("total", total, "must not be negative", "Pass a known lower bound of the total, or None")
     if privacy.pairs == 0:
         return EntropySensitivity(math.inf, False)
     person, replace = privacy.pairs_per_person, privacy.relation == "replace"

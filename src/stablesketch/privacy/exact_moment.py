@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ArgumentError, ArgumentTypeError, NegativeTotal
-from ..numbers.checked import checked_whole
+from ..numbers.checked import checked_real, checked_whole
 
 # The rounded moment may be this much more than half a unit from the true one. The cost is negligible.
 MARGIN = Fraction(1, 1024)
@@ -164,9 +164,7 @@ def totals_by_size(totals: NDArray[np.integer] | Iterable[int]) -> dict[int, int
 def _whole(totals: Iterable[int]) -> Iterator[int]:
     """The totals as Python integers, checked one by one: a Counter would treat 1.0 and True as 1."""
     for f in totals:
-        if isinstance(f, bool) or not isinstance(f, int | np.integer):
-            raise ArgumentTypeError("totals", f, "must be integers", "Pass whole totals")
-        yield int(f)
+        yield checked_whole("totals", f, "Pass whole totals", must="must be integers")
 
 
 def nearest(value: Fraction) -> int:
@@ -175,11 +173,10 @@ def nearest(value: Fraction) -> int:
 
 
 def _index(p: object) -> float:
-    if isinstance(p, bool) or not isinstance(p, int | float | np.floating):
-        raise ArgumentTypeError("p", p, "must be a number", "Pass 0.5, for example")
-    if not 0.0 < p <= 1.0:
+    order = checked_real("p", p, "Pass 0.5, for example")
+    if not 0.0 < order <= 1.0:
         raise ArgumentError("p", p, "must be above 0 and at most 1", "Pass 0.5, for example")
-    return float(p)
+    return order
 
 
 def _step(step: object) -> Fraction:
@@ -191,4 +188,4 @@ def _step(step: object) -> Fraction:
 
 
 def _count(name: str, value: object) -> int:
-    return checked_whole(name, value, 1, "Pass an integer of 1 or more")
+    return checked_whole(name, value, "Pass an integer of 1 or more", least=1)

@@ -60,7 +60,7 @@ from decimal import Context, Decimal, localcontext
 
 from ..errors import ArgumentError, ArgumentTypeError
 from ..law import StableLaw
-from ..numbers.checked import is_real
+from ..numbers.checked import checked_real
 from ..numbers.search import last_whole
 from .privacy import Privacy
 
@@ -220,8 +220,7 @@ def float_above(value: Decimal) -> float:
 
 
 def _floor(floor: object) -> float:
-    if not is_real(floor):
-        raise ArgumentTypeError("floor", floor, "must be a number", "Pass 0.0 for no floor")
-    if not 0.0 <= floor <= MOST_FLOOR:
+    number = checked_real("floor", floor, "Pass 0.0 for no floor")
+    if not 0.0 <= number <= MOST_FLOOR:
         raise ArgumentError("floor", floor, "must be between 0 and 2^106", "Pass 0.0 for no floor")
-    return float(floor)
+    return number

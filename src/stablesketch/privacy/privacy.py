@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, cast, get_args
 
 from ..errors import ArgumentError, ArgumentTypeError
-from ..numbers.checked import checked_real, is_whole
+from ..numbers.checked import checked_real, checked_whole, is_whole
 from ..text.wording import arg, subject
 
 Relation = Literal["replace", "add_remove"]
@@ -157,15 +157,13 @@ def protected_unit(unit: Unit) -> str:
 
 
 def _real(name: str, value: object) -> float:
-    if isinstance(value, int) and abs(value) > _MOST:
+    if is_whole(value) and abs(value) > _MOST:
         raise ArgumentError(name, value, "must be at most 2^53", "Pass 1.0, for example")
     return checked_real(name, value)
 
 
 def _integer(name: str, value: object) -> int:
-    if not is_whole(value):
-        raise ArgumentTypeError(name, value, "must be an integer", "Pass an integer")
-    return int(value)
+    return checked_whole(name, value, "Pass an integer")
 
 
 def _check_range(name: str, value: int, least: int, way_out: str) -> None:

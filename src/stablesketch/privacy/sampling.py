@@ -54,8 +54,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, get_args
 
-from ..errors import ArgumentError, ArgumentTypeError
+from ..errors import ArgumentError
 from ..law import StableLaw
+from ..numbers.checked import checked_real
 from .binomial import log_tail
 from .curve import PrivacyCurve
 from .neighbours import log_sensitivity
@@ -90,13 +91,12 @@ class Sampling:
     per: SampledPer = "pair"
 
     def __post_init__(self) -> None:
-        if isinstance(self.rate, bool) or not isinstance(self.rate, int | float):
-            raise ArgumentTypeError("sampling.rate", self.rate, "must be a number", "Pass 0.02, for example")
-        if not LEAST_RATE <= self.rate < 1.0:
+        rate = checked_real("sampling.rate", self.rate, "Pass 0.02, for example")
+        if not LEAST_RATE <= rate < 1.0:
             raise ArgumentError(
                 "sampling.rate", self.rate, "must be between 1/2048 and 1", "Pass 0.02, or leave sampling out"
             )
-        object.__setattr__(self, "rate", float(self.rate))
+        object.__setattr__(self, "rate", rate)
         if self.per not in get_args(SampledPer):
             raise ArgumentError("sampling.per", self.per, 'must be "pair" or "entry"', "Choose one of them")
 
@@ -145,7 +145,8 @@ class SampledCurve:
 
     def delta(self, epsilon: float) -> float:
         """A δ for which the entries are (epsilon, δ)-private, epsilon > 0."""
-        if isinstance(epsilon, bool) or not isinstance(epsilon, int | float) or not epsilon > 0.0:
+        epsilon = checked_real("epsilon", epsilon, "Pass 1.0, for example")
+        if not epsilon > 0.0:
             raise ArgumentError("epsilon", epsilon, "must be positive", "Pass 1.0, for example")
         if self.sampling.per == "entry":
             from .sampled_entries import per_entry_delta

@@ -59,10 +59,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..errors import ArgumentError, ArgumentTypeError
+from ..errors import ArgumentError
 from ..law.skewed import SkewedLaw
 from ..numbers.arrays import Array
-from ..numbers.checked import checked_real, checked_whole, is_real
+from ..numbers.checked import checked_real, checked_whole
 from .loss_law import ATOM, Law, either, power, split
 
 VALUE_ERROR = 2e-12
@@ -107,16 +107,15 @@ class ShiftCurve:
     """
 
     def __init__(self, size: int, shift: float) -> None:
-        entries = checked_whole("size", size, 1, "Pass 50, for example")
-        if not is_real(shift):
-            raise ArgumentTypeError("shift", shift, "must be a real number", "Pass a float")
-        if not shift >= 0.0:
+        entries = checked_whole("size", size, "Pass 50, for example", least=1)
+        moved = checked_real("shift", shift)
+        if not moved >= 0.0:
             raise ArgumentError(
                 "shift", shift, "must be a number of 0 or more",
                 "Use entropy_sensitivity(privacy)",
             )  # fmt: skip
         self.size = entries
-        self.shift = float(shift)
+        self.shift = moved
 
     def __repr__(self) -> str:
         return f"ShiftCurve(size={self.size!r}, shift={self.shift!r})"

@@ -11,12 +11,14 @@ from dataclasses import dataclass, field
 
 from ..bounding import budget
 from ..bounding.groups import Name
+from ..bounding.in_one_pass import groups_of_person
 from ..bounding.max_value import AutoMaxValue
 from ..errors import HIDDEN, ArgumentError
 from ..plan import Asked
 from ..privacy import Privacy
 from ..reading.columns import Columns, OnBad
 from ..reading.opened import Input
+from ..sketch.estimators import checked_confidence
 from ..statistic import Statistic, Subject
 from ..text.wording import arg
 
@@ -41,8 +43,7 @@ class Question:
     input: Input = field(default_factory=Input)
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.confidence < 1.0:
-            raise ArgumentError("confidence", self.confidence, "must be between 0 and 1", "Pass 0.95, for example")
+        object.__setattr__(self, "confidence", checked_confidence(self.confidence))
         if self.on_bad not in ("error", "skip"):
             raise ArgumentError("on_bad", self.on_bad, "must be 'error' or 'skip'", "Choose one of them")
         if self.asked.sampling is not None:
@@ -125,8 +126,7 @@ class Question:
                 f"Leave out {arg('person')}, or pass {arg('unit', 'pair')}",
                 because="then one individual is protected, not a person",
             )  # fmt: skip
-        if not 1 <= self.groups_per_person <= 2**31:
-            raise ArgumentError("groups_per_person", self.groups_per_person, "must be at least 1", "Pass 1, or a few")
+        object.__setattr__(self, "groups_per_person", groups_of_person(self.groups_per_person))
         if self.columns.person is None and self.groups_per_person != 1:
             raise ArgumentError(
                 "groups_per_person", self.groups_per_person, "needs a column of people",
@@ -166,7 +166,7 @@ class Question:
                 f"Leave out {arg('by')} and release each group from its own rows (their costs add "
                 f"up), or pass {arg('unit', 'pair')}", because="a key can be in every group",
             )  # fmt: skip
-        budget.checked_share("selection_share", self.selection_share)
+        object.__setattr__(self, "selection_share", budget.share_of_budget("selection_share", self.selection_share))
         if self.groups is not None:
             if not self.groups:
                 raise ArgumentError("groups", [], "must not be empty", "List the public names")

@@ -244,8 +244,9 @@ class Secret:
 
     def derive(self, purpose: str, length: int = 32) -> bytes:
         """A key for one purpose: the first `length` bytes of HMAC-SHA256(secret, "stablesketch/1/" + purpose)."""
-        if not 0 < length <= SECRET_BYTES:
-            raise ArgumentError("length", length, "must be between 1 and 32", "Derive two keys")
+        from ..numbers.checked import checked_whole  # it loads numpy, which a command that only shows help does without
+
+        length = checked_whole("length", length, "Derive two keys", least=1, most=SECRET_BYTES)
         return self._living().derive(purpose)[:length]
 
     def derive_secret(self, purpose: str) -> Secret:

@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 from .._native import registers_add
 from ..errors import ArgumentError, ArgumentTypeError, BlobError, MergeError, SecretMismatch, SecretMissing
 from ..format.framing import FRAME_BYTES, Kind, framed, opened
+from ..numbers.checked import checked_whole
 from ..secret import Secret
 from . import register_law
 from .columns import Fingerprinter, KeyColumn
 from .register_law import LARGEST, WINDOW
-from .shape import whole
 from .tier import TIER
 from .turns import holding
 from .workers import CHUNK, checked_threads, share
@@ -105,8 +105,7 @@ class DistinctRegisters:
     def add_phantoms(self, count: int) -> None:
         """Counts the phantom keys 0, ..., count - 1, which no key of a stream can equal. Repeating has no effect."""
         key = self._need_key("add_phantoms")
-        if isinstance(count, bool) or not isinstance(count, int):
-            raise ArgumentTypeError("count", count, "must be an integer", "Pass the number of phantoms")
+        count = checked_whole("count", count, "Pass the number of phantoms")
         if count < 0:
             raise ArgumentError("count", count, "must not be negative", "Pass the number of phantoms")
         with self._lock:
@@ -210,7 +209,7 @@ def blob_bytes(registers: int) -> int:
 
 def checked_registers(registers: object) -> int:
     """The number of registers, or a typed error."""
-    count = whole("registers", registers, "not a number of registers", "Pass an integer such as 1024")
+    count = checked_whole("registers", registers, "Pass an integer such as 1024")
     if not FEWEST <= count <= MOST:
         way_out = "The relative error is 0.344/sqrt(registers): 1024 give 1.1%"
         raise ArgumentError("registers", count, f"must be between {FEWEST} and {MOST}", way_out)

@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-import operator
-
-from ..errors import ArgumentError, ArgumentTypeError
+from ..errors import ArgumentError
+from ..numbers.checked import checked_whole
 from .entry_law import EntryLaw
 
 _LARGEST_SIZE = 2**31 - 1
 LARGEST_IN_BUCKETS = 2**22
 
 
-def whole(argument: str, value: object, must: str, way_out: str) -> int:
-    if isinstance(value, bool):
-        raise ArgumentTypeError(argument, value, must, way_out)
-    try:
-        return operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        raise ArgumentTypeError(argument, value, must, way_out) from None
-
-
 def checked_buckets(buckets: object, size: int, law: EntryLaw) -> int:
-    count = whole("buckets", buckets, "must be an integer", "Pass 1000, for example, or leave it out")
+    count = checked_whole("buckets", buckets, "Pass 1000, for example, or leave it out")
     if count == 1:
         return 1
     if count < 1:
@@ -41,7 +31,7 @@ def checked_buckets(buckets: object, size: int, law: EntryLaw) -> int:
 
 
 def checked_size(size: object) -> int:
-    count = whole("size", size, "must be an integer", "Pass 50, for example")
+    count = checked_whole("size", size, "Pass 50, for example")
     if not 1 <= count <= _LARGEST_SIZE:
         way_out = "Pass 500 for an error of about 5%; the error is about 1.2/sqrt(size)"
         raise ArgumentError("size", count, f"must be between 1 and {_LARGEST_SIZE}", way_out)

@@ -7,7 +7,8 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar
 
-from ..errors import ArgumentError, ArgumentTypeError
+from ..errors import ArgumentError
+from ..numbers.checked import checked_whole
 
 CHUNK = 1 << 16  # rows at a time: bounds the memory of a worker, and keeps its rows in the second-level cache
 _ALONE = 1 << 14  # fewer rows than this are not worth a second thread
@@ -28,11 +29,10 @@ def checked_threads(threads: object) -> int:
     if threads is None:
         there = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         return min(there, _limit)
-    if isinstance(threads, bool) or not isinstance(threads, int):
-        raise ArgumentTypeError("threads", threads, "must be an integer or None", "Pass None to use all cores")
-    if not 1 <= threads <= 1024:
+    count = checked_whole("threads", threads, "Pass None to use all cores", must="must be an integer or None")
+    if not 1 <= count <= 1024:
         raise ArgumentError("threads", threads, "must be between 1 and 1024", "Leave it out to use all cores")
-    return threads
+    return count
 
 
 def share(rows: int, threads: int, start: Callable[[int], Worker]) -> list[Worker]:

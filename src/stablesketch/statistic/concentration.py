@@ -16,6 +16,7 @@ import numpy as np
 
 from ..errors import ArgumentError
 from ..numbers.arrays import Array
+from ..numbers.checked import is_whole
 from ..text.spoken import percent, relative_error, short
 from .arguments import Argument, Option
 from .known import Known
@@ -136,8 +137,9 @@ class HHI(_Concentration):
     )
 
     def __post_init__(self) -> None:
-        if isinstance(self.scale, bool) or self.scale not in (1, 10_000):
+        if not is_whole(self.scale) or self.scale not in (1, 10_000):
             raise ArgumentError("scale", self.scale, "must be 1 or 10,000", "Choose one of them")
+        object.__setattr__(self, "scale", int(self.scale))
 
     def at(self, c: Array) -> Array:
         return np.asarray(self.scale * c, dtype=np.float64)

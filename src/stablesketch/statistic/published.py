@@ -8,10 +8,11 @@ import sys
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
-from ..errors import ArgumentError, BlobError
+from ..errors import BlobError
 from ..format.checked_json import Fields, JsonError, parsed
 from ..privacy import Relation, Unit
 from ..privacy.privacy import protected_unit
+from ..sketch.estimators import checked_confidence
 from ..text.spoken import at_most
 
 _FORMAT = "stablesketch-release/1"
@@ -39,10 +40,7 @@ class Terms:
     total: bool = False
 
     def __post_init__(self) -> None:
-        given = self.confidence
-        if isinstance(given, bool) or not isinstance(given, int | float) or not 0.0 < given < 1.0:
-            raise ArgumentError("confidence", given, "must be between 0 and 1", "Pass 0.95, for example")
-        object.__setattr__(self, "confidence", float(given))
+        object.__setattr__(self, "confidence", checked_confidence(self.confidence))
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ import numpy as np
 
 from ..errors import ArgumentError, ArgumentTypeError
 from ..numbers.arrays import Array
+from ..numbers.checked import is_real
 from ..text.spoken import about, relative_error, short
 from ..text.wording import stat
 from .arguments import Argument, Option, OptionError
@@ -283,7 +284,7 @@ class Derived(Statistic):
 
 def checked_order(name: str, value: object, low: float, high: float, *, ends: bool, way_out: str) -> float:
     """An order between `low` and `high`, with or without its ends."""
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+    if not is_real(value):
         raise ArgumentTypeError(name, value, "must be a number", way_out)
     try:
         order = float(value)

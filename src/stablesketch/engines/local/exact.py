@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from ...bounding.groups import Name, in_order
 from ...bounding.persons import bounded, used_of_each
 from ...errors import ArgumentError, ArgumentTypeError, Shown
+from ...numbers.checked import checked_whole
 from ...reading.columns import Columns, OnBad, checked_columns
 from ...reading.duckdb import DuckDB
 from ...reading.opened import Input, opened, with_usual_types
@@ -147,16 +148,20 @@ def exact(
     if not isinstance(statistic, Statistic):
         raise ArgumentTypeError("statistic", statistic, "must be a statistic", f"Pass {usual().named}, for example")
     columns = (long_columns if wide else checked_columns)(key, value, by, person)
-    for name, given in (("pairs_per_person", pairs_per_person), ("groups_per_person", groups_per_person)):
-        if isinstance(given, bool) or not isinstance(given, int) or given < 1:
-            raise ArgumentError(name, given, "must be a whole number of 1 or more", "Pass 20, for example")
+    bound = Bound(
+        _at_least_one("pairs_per_person", pairs_per_person), _at_least_one("groups_per_person", groups_per_person)
+    )
+    for name, given in (("pairs_per_person", bound.pairs), ("groups_per_person", bound.groups)):
         if given != 1 and person is None:
             raise ArgumentError(
                 name, given, "needs a column of people", f"Name it ({arg('person')}), or leave out {arg(name)}"
             )
-    bound = Bound(pairs_per_person, groups_per_person)
     found = exact_values(data, statistic, columns, Input(format, header, delimiter, sql, wide), on_bad, bound)
     return Exact(statistic, found, columns.by, None if person is None else bound, wide)
+
+
+def _at_least_one(name: str, given: object) -> int:
+    return checked_whole(name, given, "Pass 20, for example", least=1, must="must be a whole number of 1 or more")
 
 
 def exact_values(

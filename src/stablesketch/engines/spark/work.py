@@ -20,8 +20,9 @@ from ...bounding.in_one_pass import Bounding, kept_rows
 from ...bounding.max_value import digit_counts
 from ...collector import Collector
 from ...collector.shards import of_group
-from ...errors import ArgumentError, BlobError, StablesketchError
+from ...errors import BlobError, StablesketchError
 from ...format.checked_json import MOST_WHOLE, JsonError, parsed
+from ...numbers.checked import checked_whole
 from ...plan import Plan
 from ...reading.libraries import need
 from ...secret import Secret
@@ -180,11 +181,8 @@ def _unreadable() -> BlobError:
 
 def checked_open(groups: object) -> int:
     """How many collectors a worker may keep open."""
-    if isinstance(groups, bool) or not isinstance(groups, int) or groups < 1:
-        raise ArgumentError(
-            "open_groups", groups, "must be a whole number of 1 or more", f"Pass {OPEN_GROUPS}, or leave it out"
-        )
-    return groups
+    way_out = f"Pass {OPEN_GROUPS}, or leave it out"
+    return checked_whole("open_groups", groups, way_out, least=1, must="must be a whole number of 1 or more")
 
 
 def _partition() -> int:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..._native import ArrowColumn, FormatError, RowError, first_outside, list_integers
 from ...errors import HIDDEN, ArgumentError, ArgumentTypeError, Shown
+from ...numbers.checked import is_whole
 from ...text.wording import arg, subject
 from .refusals import NULL_WAY_OUT, arrow_name, cut_short, is_missing, null_row, outside
 from .sources import ArrowSource, Categories, described, recognise
@@ -73,7 +74,7 @@ def value_column(values: object, length: int, argument: str = "values", *, highe
     """
     if values is None:
         return _SameWeight(1, length, argument, highest)
-    if isinstance(values, int | np.integer) and not isinstance(values, bool | np.timedelta64):
+    if is_whole(values):
         _check_one(int(values), argument, "")
         if values > highest:
             raise _above(highest, argument, "")
@@ -139,7 +140,7 @@ class _ListWeights(ValueColumn):
         def other(item: object, i: int) -> int:
             """Any item that is not a Python int in range: an integer of another class, or an error."""
             where = f" (row {start + i + 1})"
-            if not isinstance(item, int | np.integer) or isinstance(item, bool | np.timedelta64):
+            if not is_whole(item):
                 raise _refused_item(self._argument, item, where)
             _check_one(int(item), self._argument, where)
             return int(item)

@@ -113,4 +113,4 @@ def _posterior_mean(y: Array) -> Array:
 
 
 def _checked(size: int) -> int:
-    return checked_whole("size", size, LEAST_SIZE, "Pass 500, for example")
+    return checked_whole("size", size, "Pass 500, for example", least=LEAST_SIZE)

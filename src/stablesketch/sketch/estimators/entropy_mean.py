@@ -52,7 +52,7 @@ from numpy.typing import ArrayLike
 
 from ...errors import HIDDEN, ArgumentError, ArgumentTypeError
 from ...numbers.arrays import Array
-from ...numbers.checked import is_whole
+from ...numbers.checked import checked_whole
 from ...numbers.elementary import exp_sums, log
 from ...numbers.search import last_whole
 
@@ -240,8 +240,7 @@ def _trigamma(n: int) -> float:
 
 
 def _checked(size: int, name: str = "size") -> int:
-    if not is_whole(size):
-        raise ArgumentTypeError(name, size, "must be an integer", "Pass 500, for example")
-    if not LEAST_SIZE <= size <= _MOST_SIZE:
+    count = checked_whole(name, size, "Pass 500, for example")
+    if not LEAST_SIZE <= count <= _MOST_SIZE:
         raise ArgumentError(name, size, "must be between 5 and 2^31", "Pass 500, for example")
-    return int(size)
+    return count

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from ...errors import ArgumentError, ArgumentTypeError, Shown
 from ...law import StableLaw
 from ...numbers.arrays import Array
+from ...numbers.checked import checked_share
 from . import corrected, pitman
 from .bias import RawEstimator
 from .moments import geometric_mean
@@ -100,8 +101,4 @@ def _as_rows(log_magnitudes: ArrayLike, signs: ArrayLike, p: float) -> tuple[Arr
 
 def checked_confidence(confidence: object) -> float:
     """The confidence as a float, or an `ArgumentError` that says what is wrong with it."""
-    if isinstance(confidence, bool) or not isinstance(confidence, int | float):
-        raise ArgumentTypeError("confidence", confidence, "must be a number", "Pass 0.95, for example")
-    if not 0.0 < confidence < 1.0:
-        raise ArgumentError("confidence", confidence, "must be between 0 and 1", "Pass 0.95, for example")
-    return float(confidence)
+    return checked_share("confidence", confidence, "Pass 0.95, for example")
