@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import stablesketch as ss
 from stablesketch.audit.streams import StreamPairs, neighbours_of
+from stablesketch.plan.altered import altered
 
 Change = Callable[[ss.Plan], ss.Plan]
 Opener = Callable[[ss.Plan], ss.Collector]
@@ -36,7 +37,7 @@ def worst_streams(plan: ss.Plan) -> tuple[StreamPairs, StreamPairs]:
 
 def quieter(factor: float) -> Change:
     """Less noise on the estimate; of buckets, on the sum and on the norm."""
-    return lambda plan: plan.altered(noise=factor * plan.noise)
+    return lambda plan: altered(plan, noise=factor * plan.noise)
 
 
 def caught(plan: ss.Plan, trials: int, opened: Opener) -> ss.AuditReport:

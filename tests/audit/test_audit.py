@@ -18,6 +18,7 @@ import stablesketch as ss
 from stablesketch.audit.plans import claimed_curve
 from stablesketch.audit.samples import audit_samples
 from stablesketch.plan import Phantoms
+from stablesketch.plan.altered import altered
 from stablesketch.sketch.entry_values import log_magnitudes
 
 
@@ -81,7 +82,7 @@ def test_a_halved_floor_is_caught(plan) -> None:
     half = Phantoms.of_mass(0.5, plan.floor / 2)
 
     def halved(plan: ss.Plan) -> ss.Plan:
-        return plan.altered(phantoms=half)
+        return altered(plan, phantoms=half)
 
     report = ss.audit(plan, 2_000, open_collector=opener("half", halved), progress=False)
     assert not report.passed, str(report)

@@ -16,6 +16,7 @@ from audit_helpers import caught, opener, quieter, secret, worst_streams
 
 import stablesketch as ss
 from stablesketch.audit.streams import StreamPairs, neighbours_of
+from stablesketch.plan.altered import altered
 
 TABLE = ss.plan(ss.Moment(0.5), ss.Privacy(2.0, 1e-6, pairs_per_person=3, groups=2), mechanism="exact")
 EXACT = ss.plan(ss.Moment(0.5), ss.Privacy(2.0, 1e-6), mechanism="exact")
@@ -99,7 +100,7 @@ class QuietWhenLong:
     def update(self, keys: Any, values: Any) -> None:
         plan = self._plan
         if len(keys) > 60:
-            plan = plan.altered(privacy=dataclasses.replace(plan.privacy, epsilon=50.0))
+            plan = altered(plan, privacy=dataclasses.replace(plan.privacy, epsilon=50.0))
         self._collector = plan.open(self._secret)
         self._collector.update(keys, values)
 

@@ -15,6 +15,7 @@ from stablesketch.audit.plans import claimed_curve, published
 from stablesketch.audit.samples import audit_samples
 from stablesketch.collector.releasing import released
 from stablesketch.plan import Phantoms
+from stablesketch.plan.altered import altered
 from stablesketch.statistic.published import Terms
 
 PROFILE = ss.plan(ss.Profile([0, 0.5]), ss.Privacy(1.0, 1e-6, 3, relation="add_remove"), size=64, mechanism="bare")
@@ -28,16 +29,16 @@ HILL_OF_KEYS = ss.plan(
 
 def changed_parts(plan: ss.Plan, kind: type, change: Callable[[ss.Plan], ss.Plan]) -> ss.Plan:
     parts = tuple(change(part) if isinstance(part.statistic, kind) else part for part in plan.parts)
-    return plan.altered(parts=parts)
+    return altered(plan, parts=parts)
 
 
 def without_floor(plan: ss.Plan) -> ss.Plan:
-    return changed_parts(plan, ss.Moment, lambda part: part.altered(phantoms=Phantoms(0, 1)))
+    return changed_parts(plan, ss.Moment, lambda part: altered(part, phantoms=Phantoms(0, 1)))
 
 
 def without_noise(plan: ss.Plan) -> ss.Plan:
     loud = {"epsilon": 1e6}
-    return changed_parts(plan, ss.Total, lambda part: part.altered(privacy=dataclasses.replace(part.privacy, **loud)))
+    return changed_parts(plan, ss.Total, lambda part: altered(part, privacy=dataclasses.replace(part.privacy, **loud)))
 
 
 @pytest.mark.parametrize(
@@ -176,7 +177,7 @@ def test_the_total_that_a_monitor_publishes_is_looked_at(statistic: ss.Statistic
     reports = []
     for change in (
         lambda plan: plan,
-        lambda plan: plan.altered(privacy=dataclasses.replace(plan.privacy, epsilon=8.0)),
+        lambda plan: altered(plan, privacy=dataclasses.replace(plan.privacy, epsilon=8.0)),
     ):
         opened, samples, names = opener(9, partial(_of_all, change)), ([], []), ()
         for sample, keys in zip(samples, ([], ["a"]), strict=True):
@@ -193,4 +194,4 @@ def test_the_total_that_a_monitor_publishes_is_looked_at(statistic: ss.Statistic
 
 
 def _of_all(change: Callable[[ss.Plan], ss.Plan], plan: ss.Plan) -> ss.Plan:
-    return plan.altered(parts=tuple(map(change, plan.parts))) if plan.parts else change(plan)
+    return altered(plan, parts=tuple(map(change, plan.parts))) if plan.parts else change(plan)

@@ -9,6 +9,7 @@ import pytest
 from audit_helpers import Change, caught, opener, passed
 
 import stablesketch as ss
+from stablesketch.plan.altered import altered
 
 SHANNON = ss.plan(ss.Shannon(), ss.Privacy(4.0, 1e-6, 30, relation="replace"), mechanism="bare")
 DISTINCT = ss.plan(ss.Distinct(), ss.Privacy(1.0, 1e-6, 30, relation="replace"), size=64, mechanism="bare")
@@ -29,14 +30,14 @@ def test_sound_plans_pass(plan: ss.Plan) -> None:
 
 def test_more_entries_of_entropy_than_the_price_allows_are_caught() -> None:
     def larger(plan: ss.Plan) -> ss.Plan:
-        return plan.altered(size=40 * plan.size)
+        return altered(plan, size=40 * plan.size)
 
     caught(SHANNON, 300, opener(2, larger))
 
 
 def claiming(epsilon: float) -> Change:
     """The noise of another ε than the one that is claimed."""
-    return lambda plan: plan.altered(privacy=dataclasses.replace(plan.privacy, epsilon=epsilon))
+    return lambda plan: altered(plan, privacy=dataclasses.replace(plan.privacy, epsilon=epsilon))
 
 
 @pytest.mark.slow

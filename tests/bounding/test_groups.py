@@ -16,6 +16,7 @@ import stablesketch as ss
 from stablesketch.bounding.groups import GroupBudget, selected, threshold
 from stablesketch.engines.local.group_collectors import ListedGroups
 from stablesketch.engines.local.pour import pour_groups
+from stablesketch.plan.altered import altered
 from stablesketch.privacy.entropy_neighbours import entropy_sensitivity
 
 SECRET = bytes(range(32))
@@ -201,7 +202,7 @@ def test_a_pair_that_is_replaced_within_its_group_is_covered_by_what_two_groups_
         )
         assert budget.checked(planned) is planned
         # One that claims a twentieth of its ε does not cover it.
-        claimed = planned.altered(epsilon=planned.epsilon / 20)
+        claimed = altered(planned, epsilon=planned.epsilon / 20)
         with pytest.raises(ss.PlanInfeasible, match="replacing a pair within its group"):
             budget.checked(claimed)
         added = GroupBudget.of(replace(asked, relation="add_remove"), 1, bare=True)

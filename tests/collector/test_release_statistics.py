@@ -22,6 +22,7 @@ from scipy import stats
 
 import stablesketch as ss
 from stablesketch.plan import Phantoms
+from stablesketch.plan.altered import altered
 from stablesketch.sketch.estimators import log_estimates
 
 FEW, MANY = 200, 1_000
@@ -168,7 +169,7 @@ def test_the_noise_of_many_releases_follows_its_law(name: str) -> None:
 def test_half_a_floor_is_seen() -> None:
     """The releases of half the phantoms are fine estimates with less noise. 600 of them give it away."""
     setting = SETTINGS["a floor alone"]
-    half = setting.plan.altered(phantoms=Phantoms.of_mass(setting.p, setting.plan.floor / 2.0))
+    half = altered(setting.plan, phantoms=Phantoms.of_mass(setting.p, setting.plan.floor / 2.0))
     found = releases(setting, 600, half)
     values = np.array([release.value for release in found])
     assert abs(values.mean() - setting.moment) < 4.0 * values.std() / math.sqrt(600)  # not seen in the estimate
@@ -196,5 +197,5 @@ def test_the_noise_of_the_exact_mechanism_follows_its_law(count: int) -> None:
 
 def test_half_the_noise_of_the_exact_mechanism_is_seen() -> None:
     setting = SETTINGS["exact"]
-    lax = setting.plan.altered(privacy=dataclasses.replace(setting.privacy, epsilon=1.0))
+    lax = altered(setting.plan, privacy=dataclasses.replace(setting.privacy, epsilon=1.0))
     assert laplace_probability(setting, releases(setting, 600, lax)) < ALARM

@@ -11,6 +11,7 @@ from collector_helpers import filled, fresh
 
 import stablesketch as ss
 from stablesketch.collector import merge_blobs
+from stablesketch.plan.altered import altered
 
 
 def shards_of(plan: ss.Plan, count: int, seed: int, pairs: int = 60) -> list[ss.Collector]:
@@ -43,7 +44,7 @@ def test_phantoms_are_there_exactly_once(bare_plan: ss.Plan) -> None:
     A plan of the same size without phantoms shows what they add; with 16 shards it adds just that.
     """
     assert bare_plan.phantoms.count > 0
-    none = bare_plan.altered(phantoms=dataclasses.replace(bare_plan.phantoms, count=0))
+    none = altered(bare_plan, phantoms=dataclasses.replace(bare_plan.phantoms, count=0))
 
     def released(plan: ss.Plan, count: int) -> float:
         first, *others = shards_of(plan, count, seed=1)

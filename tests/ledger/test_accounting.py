@@ -16,6 +16,7 @@ import pytest
 
 import stablesketch as ss
 from stablesketch.ledger.accounting import ComposedCost, LossMoment, best_theta
+from stablesketch.plan.altered import altered
 from stablesketch.plan.mechanism import charge_of
 from stablesketch.privacy.charge import Charge
 from stablesketch.privacy.loss_law import Law
@@ -143,10 +144,10 @@ def test_pure_and_single_releases_cost_what_they_say(exact: ss.Plan, plan: ss.Pl
 def test_what_a_plan_says_of_itself_is_not_believed(plan: ss.Plan) -> None:
     """ε and δ are computed again from size, floor and privacy; a plan that claims more is refused."""
     assert charge_of(plan).basic() == (plan.epsilon, plan.delta)
-    boastful = plan.altered(epsilon=0.9 * plan.epsilon)
-    bare = plan.altered(phantoms=replace(plan.phantoms, count=plan.phantoms.count // 2, weight=1))
-    careless = plan.altered(delta=0.5 * plan.delta)
-    fine = plan.altered(step=plan.step / 1024)
+    boastful = altered(plan, epsilon=0.9 * plan.epsilon)
+    bare = altered(plan, phantoms=replace(plan.phantoms, count=plan.phantoms.count // 2, weight=1))
+    careless = altered(plan, delta=0.5 * plan.delta)
+    fine = altered(plan, step=plan.step / 1024)
     for forged in (boastful, bare, careless, fine):
         with pytest.raises(ss.LedgerError, match="do not support"):
             ComposedCost.of(charge_of(forged), "replace", None)

@@ -23,6 +23,7 @@ from stablesketch.bounding.groups import GroupBudget
 from stablesketch.mechanism.entropy.noise import entropy_noise
 from stablesketch.mechanism.exact.number import ExactNumber
 from stablesketch.mechanism.registers import phantom_number
+from stablesketch.plan.altered import altered
 from stablesketch.plan.mechanism import charge_of, mechanism_of
 from stablesketch.privacy.charge import Charge
 from stablesketch.privacy.noisy_estimate import Precision
@@ -107,7 +108,7 @@ def check_noise(shifts: set[tuple[int, ...]], scale: Fraction, charge: Charge) -
 def test_exact_moments(whose: str, p: float) -> None:
     """Above order 1 the norm is what is released."""
     plan = ss.plan(ss.Moment(p), group_privacy(whose), mechanism="exact")
-    plan = plan.altered(step=plan.step * 32)  # a coarser grid, of which roundings are a larger part
+    plan = altered(plan, step=plan.step * 32)  # a coarser grid, of which roundings are a larger part
     shifts = moved(whose, lambda own: math.floor(sum(f**p for f in own) ** (1 / max(p, 1)) / plan.step + 0.5))
     distance = exact_distance(plan)
     check_noise(shifts, Fraction(distance) / Fraction(EPSILON), charge_of(plan))
@@ -116,8 +117,8 @@ def test_exact_moments(whose: str, p: float) -> None:
 def test_a_rounding_for_every_group_is_needed() -> None:
     """Two groups can move by more than one group with both pairs in it."""
     privacy = group_privacy("a person")
-    plan = ss.plan(ss.Moment(0.5), privacy, mechanism="exact").altered(step=3.0)
-    one = exact_distance(plan.altered(privacy=replace(privacy, groups=1)))
+    plan = altered(ss.plan(ss.Moment(0.5), privacy, mechanism="exact"), step=3.0)
+    one = exact_distance(altered(plan, privacy=replace(privacy, groups=1)))
     shifts = moved("a person", lambda own: math.floor(sum(f**0.5 for f in own) / 3.0 + 0.5))
     assert one < max(sum(map(abs, each)) for each in shifts) <= exact_distance(plan)
 

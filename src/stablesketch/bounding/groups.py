@@ -88,6 +88,7 @@ from fractions import Fraction
 
 from ..errors import PlanInfeasible
 from ..plan import Plan
+from ..plan.altered import altered
 from ..plan.mechanism import charge_of, mechanism_of
 from ..privacy import Privacy, discrete_laplace
 from ..privacy.charge import Charge
@@ -181,7 +182,7 @@ class GroupBudget:
 def _within(plan: Plan) -> Plan:
     """The plan as if pairs of its group were replaced: used only to compute that cost, never to release."""
     inside = replace(plan.privacy, relation="replace")
-    return plan.altered(privacy=inside, parts=tuple(_within(part) for part in plan.parts))
+    return altered(plan, privacy=inside, parts=tuple(_within(part) for part in plan.parts))
 
 
 def group_secret(secret: Secret, name: Name) -> Secret:

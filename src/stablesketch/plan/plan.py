@@ -227,18 +227,6 @@ class Plan:
         sized = replace(self.asked, error=None) if self.asked.exact else self.asked.like(self)
         return planned(sized.changed(**changes))
 
-    def altered(self, **changes: Any) -> Plan:
-        """The plan with new values for the named fields, its own or those of its components. Nothing is checked."""
-        wholes: dict[str, Any] = {"cost": self.cost, "accuracy": self.accuracy, "numbers": self.numbers}
-        own = {name: {each.name for each in fields(whole)} for name, whole in wholes.items()}
-        own["asked"] = {"statistic", "privacy", "deletes"}
-        made: dict[str, Any] = {}
-        for name, names in own.items():
-            mine = {each: changes.pop(each) for each in names & changes.keys()}
-            if mine:
-                made[name] = replace(getattr(self, name), **mine)
-        return replace(self, **made, **changes)
-
     def releases_like(self, other: Plan) -> bool:
         """Whether both plans release the same thing, however they were asked for."""
         return self._decided() == other._decided()

@@ -16,6 +16,7 @@ from ..page import document, escaped, unbroken
 from ..pictures.release_picture import release_picture
 from ..pictures.save import inline_svg
 from ..plan import Plan
+from ..plan.altered import altered
 from ..privacy import Relation
 from ..release.outcome import GroupRelease, Outcome, to_json
 from ..release.question import Question
@@ -161,7 +162,7 @@ def as_asked(plan: Plan, release: Release) -> Plan:
     """The plan with the privacy of the release. The plan of a group also covers pairs that move to another group."""
     relation: Relation = "replace" if release.relation == "replace" else "add_remove"
     privacy = replace(plan.privacy, relation=relation, pairs_per_person=release.pairs_per_person, groups=1)
-    return plan.altered(privacy=privacy)
+    return altered(plan, privacy=privacy)
 
 
 def _table(statistic: Statistic, in_order: bool, groups: Sequence[GroupRelease], first: Release) -> str:

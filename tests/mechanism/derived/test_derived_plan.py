@@ -11,6 +11,7 @@ import pytest
 
 import stablesketch as ss
 from stablesketch.mechanism.derived.plan import composed_epsilon
+from stablesketch.plan.altered import altered
 from stablesketch.plan.mechanism import charge_of
 from stablesketch.privacy.charge import Charge
 
@@ -118,7 +119,7 @@ def test_plans_that_nothing_writes_are_refused(change: object, says: str) -> Non
 def test_a_forged_price_is_found_out_by_who_charges_it() -> None:
     plan = ss.plan(ss.Hill(0.5), VALUES, size=50, mechanism="bare")
     with pytest.raises(ss.LedgerError, match="do not support"):
-        charge_of(plan.altered(epsilon=plan.epsilon / 3.0)).basic()
+        charge_of(altered(plan, epsilon=plan.epsilon / 3.0)).basic()
 
 
 @pytest.mark.parametrize("mechanism", ["sketch", "exact"])

@@ -21,6 +21,7 @@ from scipy import stats
 
 import stablesketch as ss
 from stablesketch.mechanism.shared.laplace_noise import noise_of
+from stablesketch.plan.altered import altered
 from stablesketch.privacy import discrete_laplace
 
 KEYS = [math.isqrt(2 * i) for i in range(600)]
@@ -100,7 +101,7 @@ def test_the_noise_is_that_of_the_secret_and_of_nothing_else() -> None:
     plan = planned(0.5)
     assert noise(plan, numbered(1)) == noise(plan, numbered(1))
     assert len({noise(plan, numbered(number)) for number in range(20)}) > 15
-    assert noise(plan, numbered(1)) != noise(plan.altered(statistic=ss.Moment(0.25)), numbered(1))
+    assert noise(plan, numbered(1)) != noise(altered(plan, statistic=ss.Moment(0.25)), numbered(1))
 
 
 @pytest.mark.parametrize("scale", [Fraction(3, 2), Fraction(1_301, 1)])
@@ -164,7 +165,7 @@ def test_the_limits_hold_as_often_as_they_say() -> None:
 
 
 def test_an_estimate_is_cut_at_the_cap_before_it_gets_its_noise() -> None:
-    plan = planned(0.5).altered(cap=100.0)
+    plan = altered(planned(0.5), cap=100.0)
     value = released(plan, numbered(3)).value
     assert value == plan.step * (round(100.0 / plan.step) + noise(plan, numbered(3)))
     assert planned(0.5).cap > 1e6 * moment(0.5)
@@ -173,7 +174,7 @@ def test_an_estimate_is_cut_at_the_cap_before_it_gets_its_noise() -> None:
 def test_the_noise_is_as_large_as_the_plan_says() -> None:
     """Twice the noise, and its deviation is twice as large: 500 secrets, 4 standard errors. False alarm: 1e-4."""
     for factor in (1.0, 2.0):
-        plan = planned(0.5).altered(noise=factor * planned(0.5).noise)
+        plan = altered(planned(0.5), noise=factor * planned(0.5).noise)
         drawn = np.array([plan.step * noise(plan, numbered(i)) for i in range(500)])
         assert np.abs(drawn).mean() == pytest.approx(plan.noise, rel=4.0 / math.sqrt(500))
 
@@ -223,6 +224,6 @@ def test_where_the_number_of_pairs_is_private_no_stream_is_refused_for_its_lengt
 def test_totals_beyond_the_cap_are_released() -> None:
     """The guarantee of a norm asks nothing of totals; what is above the cap is released as the cap, with noise."""
     plan = ss.plan(ss.Moment(1.5), ss.Privacy(1.0, 1e-9, max_value=2**20), size=50)
-    collector = plan.altered(cap=2.0**22).open(numbered(78))
+    collector = altered(plan, cap=2.0**22).open(numbered(78))
     collector.update(range(1_000), [2**20] * 1_000)
     assert collector.release().value ** (1 / 1.5) < 2.0**22 + 30.0 * plan.noise

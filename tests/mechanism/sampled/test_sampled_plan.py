@@ -9,6 +9,7 @@ import pytest
 from plan_texts import forged
 
 import stablesketch as ss
+from stablesketch.plan.altered import altered
 from stablesketch.privacy.precision import rounding_delta
 from stablesketch.privacy.sampling import SampledCurve
 
@@ -97,7 +98,7 @@ def test_a_ledger_takes_the_certified_epsilon(sampling: ss.Sampling) -> None:
     mechanism = charge_of(plan)
     assert (mechanism.kind, mechanism.epsilon, mechanism.delta) == ("other", plan.epsilon, plan.delta)
     with pytest.raises(ss.LedgerError, match="do not support"):
-        charge_of(plan.altered(epsilon=plan.epsilon / 3.0))
+        charge_of(altered(plan, epsilon=plan.epsilon / 3.0))
 
 
 def test_bad_calls_say_what_to_do() -> None:

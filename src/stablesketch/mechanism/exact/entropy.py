@@ -7,6 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from ...errors import PlanInfeasible
+from ...plan.altered import altered
 from ...plan.asked import Asked
 from ...plan.in_words import shown_error
 from ...plan.plan import Plan
@@ -58,7 +59,7 @@ class ExactEntropy(Entropy, ExactMechanism):
         step = float(noise.step(noise.bound(least_total(privacy))))
         planned = noise_plan(asked, error, 0.0, step=step)
         delta = privacy.delta if noise.lost else 0.0
-        return planned.altered(delta=delta, pure_epsilon=math.inf if noise.lost else privacy.epsilon)
+        return altered(planned, delta=delta, pure_epsilon=math.inf if noise.lost else privacy.epsilon)
 
     def methods(self, plan: Plan) -> list[str]:
         count = (

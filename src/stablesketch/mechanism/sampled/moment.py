@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from ...errors import ArgumentError, LedgerError, PlanInfeasible
 from ...numbers.search import least_between
+from ...plan.altered import altered
 from ...plan.asked import Asked
 from ...plan.mechanism import Row
 from ...plan.phantoms import Phantoms
@@ -144,7 +145,8 @@ def _sampled_plan(base: Plan, sampling: Sampling, bare_epsilon: float) -> Plan:
         error = math.sqrt(noise**2 + sample**2 + bias**2)
     else:
         error = spread * mass / scale
-    return base.altered(
+    return altered(
+        base,
         phantoms=phantoms,
         epsilon=min(curve.epsilon(curve_delta), privacy.epsilon),
         pure_epsilon=_pure_epsilon(base, mass),
