@@ -55,6 +55,7 @@ def test_plain_lines_have_the_time_of_arrival(duckdb: DuckDB) -> None:
         (NOON, "s"), (str(NOON), "s"), (f"{NOON}.999999999999", "s"), (NOON * 1000 + 999, "ms"),
         (NOON * 10**9 + 59 * 10**9, "ns"), ("2026-11-16T12:00:59.9999999Z", "s"), ("2026-11-16T12:00:00.5+0000", "s"),
         ("2026-11-16t14:00:30+02:00", "s"), ("2026-11-16 12:00:00z", "s"),
+        ("2026-11-17T11:00:30+23:00", "s"),
     ],
 )  # fmt: skip
 def test_times_are_cut_to_their_window(duckdb: DuckDB, time: object, unit: str) -> None:
@@ -65,7 +66,7 @@ def test_times_are_cut_to_their_window(duckdb: DuckDB, time: object, unit: str) 
 @pytest.mark.parametrize(
     "time",
     ["", None, "noon", "-5", -5, "1e9", "nan", "2026-11-16T12:00:00", "2026-11-16", "2026-13-16T12:00:00Z",
-     "2026-11-16T12:00:60Z", "9" * 40, {"a": 1}, [1]],
+     "2026-11-16T12:00:60Z", "2026-11-17T13:00:30+25:00", "2026-11-16T14:00:30+01:60", "9" * 40, {"a": 1}, [1]],
 )  # fmt: skip
 def test_times_that_are_none(duckdb: DuckDB, time: object) -> None:
     fields = LineFields.of(format="json", key=("k",), time="t")

@@ -19,7 +19,7 @@ from .presets import TimeUnit
 
 NO_WINDOW = NO_SECOND
 PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
-_RFC_3339 = r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:?\d\d)"
+_RFC_3339 = r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):?[0-5]\d)"
 
 
 def windows_of(times: Any, unit: TimeUnit, every: int, query: BlockQuery) -> NDArray[np.int64]:
