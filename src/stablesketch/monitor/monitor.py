@@ -132,7 +132,17 @@ class Monitor:
             CheckpointError: the clock has jumped too far.
             NotDelivered: nobody accepts the records any more. They are in the state.
         """
-        self._went_on()
+        if self._went_on():
+            self._read()
+        self._checkpoint()
+        try:
+            self._outbox.deliver()
+        except OSError as error:
+            raise self._undelivered(error) from None
+        self._checkpoint()  # records that they were delivered
+
+    def _read(self) -> None:
+        """Reads until the input ends, or until it is stopped."""
         self._reading = True
         with DuckDB() as duckdb:
             watch = self._watch
@@ -154,12 +164,6 @@ class Monitor:
             finally:
                 del read  # ends its thread
                 self._reading = False
-        self._checkpoint()
-        try:
-            self._outbox.deliver()
-        except OSError as error:
-            raise self._undelivered(error) from None
-        self._checkpoint()  # records that they were delivered
 
     # --- what a block does ---
 
@@ -205,9 +209,12 @@ class Monitor:
                 self._windows.add(int(number), rows, None if len(here) == len(windows) else here)
 
     def _close(self, first: int, *, patient: bool = False) -> None:
-        """Releases all windows before `first`, empty or not; with `patient`, as many as can be paid for now."""
+        """Releases all windows before `first`, empty or not; with `patient`, as many as can be paid for now.
+
+        If stopped, it ends between two windows: there may be thousands, and the next run releases the others.
+        """
         self._watch.windows.check_jump(self._next, first)
-        while self._next < first:
+        while self._next < first and not self._stopped.is_set():
             try:
                 self._release()
             except (CheckpointError, LedgerError) as error:
@@ -249,15 +256,22 @@ class Monitor:
         """The input has ended: every window that could have had rows is released now."""
         self._rows.input_ended()
         self._close(self._watch.windows.last_open(self._clock()) + 1)
-        self._rows.all_released(self._first, anything=self._outbox.last > 0)
+        if not self._stopped.is_set():
+            self._rows.all_released(self._first, anything=self._outbox.last > 0)
 
     # --- what is stored and delivered ---
 
-    def _went_on(self) -> None:
-        """After a restart on a pipe, releases its open windows as they were, and begins with a new window."""
+    def _went_on(self) -> bool:
+        """After a restart on a pipe, releases its open windows as they were, and begins with a new window.
+
+        Returns False if it was stopped before all of them were released.
+        """
         now, windows = self._clock(), self._watch.windows
         if self._last is not None and not self._replays:
-            self._close(windows.last_open(self._last) + 1)
+            end = windows.last_open(self._last) + 1
+            self._close(end)
+            if self._next < end:
+                return False
             unseen, self._next = self._next, max(self._next, windows.first_untouched(now))
             self._note(
                 now,
@@ -268,6 +282,7 @@ class Monitor:
             self._first, self._last = self._next, now
         self._last = now if self._last is None else self._last
         self._checkpoint()
+        return True
 
     def _note(self, clock: int, text: str) -> None:
         self._outbox.put(lambda number: note_record(self._state.id, number, clock, text))
