@@ -24,7 +24,7 @@ entries. benchmarks/condition.py computes R and the bound by quadrature, for key
 of η, for large sizes and for 5 entries, the fewest:
 
     p      R at 10^6, 2^40 keys   bound at 2^14 keys   bound at 2^40 keys
-    0.05    20.1   20.1            0.15   0.18          0.07   0.09
+    0.05    20.1   20.1            0.19   0.23          0.11   0.14
     0.25     4.8    4.8            0.04   0.42          0.02   0.20
     0.5      3.7    3.7            0.03   0.07          0.02   0.05
     0.9      7.6    9.1            0.07   0.12          0.08   0.16
