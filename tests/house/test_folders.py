@@ -47,6 +47,12 @@ def test_every_other_folder_is_there() -> None:
     assert {name for name in OTHERS if not (TESTS / name).is_dir()} == set()
 
 
+def test_only_what_users_import_stands_at_the_top() -> None:
+    """And what lists it, offered.py. All else is in the folder that says what it is for."""
+    found = {path.stem for path in SOURCE.glob("*.py")}
+    assert found == {"__init__", "__main__", "offered", "errors", "pandas", "polars", "spark", "beam"}
+
+
 def test_files_stay_short() -> None:
     lengths = {str(path.relative_to(SOURCE)): path.read_text("utf-8").count("\n") for path in SOURCE.rglob("*.py")}
     assert {name for name, lines in lengths.items() if lines > LONGEST} == set()
