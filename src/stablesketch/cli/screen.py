@@ -19,6 +19,8 @@ from ..files import durable
 from ..text.visible import json_visible, visible
 from .in_options import in_options
 
+_LEAST_ROOM = 24  # columns; in fewer a value is better broken by the terminal
+
 
 def console(error: bool = False) -> Console:
     """Standard output or standard error as they are now; in a pipe as wide as it takes, without colour."""
@@ -92,10 +94,14 @@ def number(value: float) -> str:
 
 
 def fact_lines(title: str, facts: Sequence[tuple[str, str]]) -> list[Text]:
-    """Names with their values, the first one marked."""
+    """Names with their values, the first one marked. On a terminal a long value goes on under its beginning."""
     width = max(len(visible(name)) for name, _ in facts)
+    screen = console()
+    room = screen.width - width - 2 if screen.is_terminal else sys.maxsize
     lines = [Text(visible(title), style="bold")]
     for i, (name, value) in enumerate((visible(name), visible(value)) for name, value in facts):
+        if " " in value and _LEAST_ROOM <= room < cell_len(value):
+            value = f"\n{' ' * (width + 2)}".join(part.plain.rstrip() for part in Text(value).wrap(screen, room))
         lines.append(Text.assemble((name.ljust(width), "dim"), "  ", (value, "bold green" if i == 0 else "")))
     return lines
 
