@@ -8,10 +8,8 @@ import pytest
 
 from stablesketch.cli.screen import fact_lines
 
-FACTS = [
-    ("price", "ε = 1"),
-    ("planned error", "1.24% if every key is rare, 22% if one key holds everything, and so on"),
-]
+LONG = "1.24% if every key is rare, 22% if one key holds everything, and so on"
+FACTS = [("price", "ε = 1"), ("planned error", LONG)]
 
 
 class Terminal(io.StringIO):

@@ -1,55 +1,56 @@
-"""The sensitivity ρ: by what factor F_p, plus a floor, can differ between neighbouring streams.
+"""The sensitivity ρ: the largest factor by which F_p plus a floor can differ between neighbouring streams.
 
-Write Λ >= 0 for the floor, c for the pairs of one person, M for the largest value, n for the promised number of pairs.
+Λ >= 0 is the floor, c the number of pairs of one person, M the largest value, and n the promised number of pairs.
 
-**Adding pairs.** Let x = F_p of a stream, s its total value, and add c pairs with values 1..M.
+**Adding pairs.** Let x be F_p of a stream and s its total value. Add c pairs with values from 1 to M.
 
-- *At most*: (f + v)^p <= f^p + v^p, so F_p grows by at most c M^p; by exactly that for c new keys of value M.
-- *At least*: the sum of (f_k + b_k)^p is concave in the additions b, so for a given total b it is least with all of b
-  on one key, then least for the largest key, f_max <= s, and for the least total b = c. So F_p grows by at least
-  (s+c)^p - s^p; by exactly that when one key holds everything and the pairs have value 1.
-- x >= s^p, with equality when one key holds everything, because (Σ f_k)^p <= Σ f_k^p.
+- *Upper bound*: (f + v)^p <= f^p + v^p, so F_p grows by at most c M^p. It grows by exactly that if the pairs are c new
+  keys of value M.
+- *Lower bound*: the sum of (f_k + b_k)^p is concave in the additions b. For a given total b it is therefore smallest if
+  all of b goes to one key; of all keys, if it goes to the largest, f_max <= s; and of all totals, if b = c. So F_p
+  grows by at least (s+c)^p - s^p. It grows by exactly that if one key holds everything and the pairs have value 1.
+- x >= s^p, because (Σ f_k)^p <= Σ f_k^p. They are equal if one key holds everything.
 
-A promised total t of either stream bounds s from below as the number of pairs does: s >= t where pairs are added, so
-there n stands for the greater of the two. What it does under replace is shown there.
+A promised total t of either stream is a lower bound of s, as the number of pairs is. Where pairs are added, s >= t, so
+n stands for the larger of the two. The paragraph on replace says what t does there.
 
-**Add or remove.** The smaller stream has s >= n, so the ratio is at most 1 + c M^p/(Λ + x) <= 1 + c M^p/(Λ + n^p); n
-pairs of value 1 on one key, and c new keys of value M added, attain it.
+**Add or remove.** The smaller stream has s >= n, so the ratio is at most 1 + c M^p/(Λ + x) <= 1 + c M^p/(Λ + n^p).
+It is attained: by n pairs of value 1 on one key, to which c new keys of value M are added.
 
-**Replace.** Two streams of n' >= n pairs that differ in up to c pairs share a part of n' - c pairs (or none, if n' <
-c); if they share more, count some of the shared pairs among the c on both sides. With x and s those of the shared
-part,
+**Replace.** Two streams of n' >= n pairs that differ in up to c pairs share n' - c pairs (or none, if n' < c). If they
+share more, count some of the shared pairs among the c of both streams. Let x and s be F_p and the total of the shared
+part. Then
 
     ratio <= (Λ + x + c M^p) / (Λ + x + (s+c)^p - s^p) <= g(s) = (Λ + s^p + c M^p) / (Λ + (s+c)^p),
 
-the second step because the ratio falls as x grows ((s+c)^p - s^p <= c^p <= c M^p) and x >= s^p. One key holding s, and
-c new keys of value M against c more pairs of value 1 on that key, attain g(s). So ρ is the greatest g(s) over the
-totals s that occur: all integers from max(n - c, 0) on, since s pairs of value 1 are a shared part of total s. (Fewer
-than c pairs in all give (Λ + kM^p)/(Λ + k^p), k < c, which grows with k up to g(0).) For streams of exactly n pairs s
-ends at (n-c)M.
+where the second step holds because the ratio falls as x grows ((s+c)^p - s^p <= c^p <= c M^p) and x >= s^p. g(s) is
+attained: one key holds s, and c new keys of value M in one stream stand against c more pairs of value 1 on that key in
+the other. So ρ is the largest g(s) over the totals s that can occur. These are all integers from max(n - c, 0) on,
+because s pairs of value 1 are a shared part with total s. (Streams of k < c pairs give (Λ + kM^p)/(Λ + k^p), which
+grows with k up to g(0).) In streams of exactly n pairs, s is at most (n-c)M.
 
-A promised total t: the c pairs of the smaller stream add up to some b >= c with s + b >= t, and F_p grows by at least
-(s+b)^p - s^p, which is at most b^p <= (cM)^p <= c M^p. So as before the ratio is at most (Λ + s^p + c M^p)/(Λ +
-(s+b)^p). For s < t - c that is at most (Λ + s^p + c M^p)/(Λ + t^p), which rises with s up to g(t - c), and from there
-on b = c gives g(s). So s >= t - c may be taken; t pairs of value 1 on one key, c of them replaced by new keys of value
-M, attain g(t - c).
+Now let a total t be promised. The c pairs of the smaller stream add up to some b >= c with s + b >= t, and F_p grows by
+at least (s+b)^p - s^p, which is at most b^p <= (cM)^p <= c M^p. As before, the ratio is at most (Λ + s^p + c M^p)/(Λ +
+(s+b)^p). For s < t - c this is at most (Λ + s^p + c M^p)/(Λ + t^p), which rises with s up to g(t - c). From there on,
+b = c gives g(s). So it is enough to consider s >= t - c. g(t - c) is attained by t pairs of value 1 on one key, c of
+which are replaced by new keys of value M.
 
 **Where g is greatest.** Its logarithmic derivative has the sign of
 
     e(s) = Λ ((1 + c/s)^{1-p} - 1) + c s^{p-1} - c M^p,
 
-and every term of e falls with s. So g first rises, then falls: it has one peak s₀, and the greatest value over integers
-is at one of the two integers around s₀, or at the end of the range nearest to it. For Λ = 0, e(s) <= 0 for s >= 1, and
-ρ = ((n-c)^p + c M^p)/n^p as soon as n > c. For Λ > 0 the peak can lie beyond n - c: **a longer stream can be more
-sensitive**, which is why the promise `pairs` is taken as "at least".
+and every term of e falls with s. So g rises, then falls. It has one peak s₀, and its largest value over integers is at
+one of the two integers around s₀, or at the end of the range that is nearest to it. For Λ = 0 and s >= 1, e(s) <= 0, so
+ρ = ((n-c)^p + c M^p)/n^p if n > c. For Λ > 0 the peak can lie beyond n - c: **a longer stream can be more sensitive**.
+This is why the promise `pairs` means "at least".
 
-**Keys as units.** With unit="key" no two pairs have the same key, so that F_p is the sum of v^p over pairs. Adding c
-keys adds at most c M^p and at least c; of n keys the shared n - c have at least n - c. So add or remove has ρ = 1 +
-c M^p/(Λ + n) and replace ρ = (Λ + n - c + c M^p)/(Λ + n), both attained, by shared keys of value 1, and the fewer keys
-the larger.
+**Keys as units.** With unit="key" no two pairs have the same key, so F_p is the sum of v^p over all pairs. Adding c
+keys adds at least c and at most c M^p, and the n - c shared keys have F_p of at least n - c. So ρ = 1 + c M^p/(Λ + n)
+under add or remove, and ρ = (Λ + n - c + c M^p)/(Λ + n) under replace. Shared keys of value 1 attain both. The fewer
+keys there are, the larger ρ is.
 
-All this is evaluated in decimal arithmetic, with enough digits that the result is exact to 1e-25, and rounded up.
-"""
+The code evaluates these formulas in decimal arithmetic, with enough digits that the result is exact to 1e-25, and
+rounds up. """
 
 from __future__ import annotations
 
