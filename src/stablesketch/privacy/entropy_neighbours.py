@@ -1,30 +1,31 @@
 """The sensitivity of Shannon's entropy: how much can H differ between neighbouring streams?
 
-H = ln N - Φ/N for a stream with totals f_k, N = Σ f_k and Φ = Σ f_k ln f_k. Write c for the pairs of one person, M for
-the largest value, u = cM, n for the promised number of pairs.
+A stream with totals f_k has H = ln N - Φ/N, where N = Σ f_k and Φ = Σ f_k ln f_k. c is the number of pairs of one
+person, M the largest value, u = cM, and n the promised number of pairs.
 
-**The shared part.** Under replace two streams of n' >= n pairs share a part of n' - c pairs (surplus shared pairs are
-counted among the c of both sides); under add_remove one neighbour is that part. Its total s is an integer from m on, m
-= n - c or m = n, since values are at least 1, and all of them occur: s pairs of value 1. With a public lower bound
-`total` of N, also s >= total - u under replace and s >= total under add_remove. A part without pairs, which replace
-has for n <= c only, leaves both entropies between 0 and ln c, less than the ln(c + 1) that s = 1 reaches, so m >= 1 is
-taken. Let H₀, Φ₀ and f be the entropy, Φ and greatest total of the shared part; Φ₀ >= f ln f, with equality when all
-other keys have one pair of value 1.
+**The shared part.** Under replace, two streams of n' >= n pairs share n' - c pairs. (If they share more, count the rest
+among the c of both streams.) Under add_remove, one neighbour is the shared part. Values are at least 1, so its total s
+is an integer from m on, where m = n - c under replace and m = n under add_remove. Every such s occurs: take s pairs of
+value 1. With a public lower bound `total` of N, also s >= total - u under replace and s >= total under add_remove. The
+shared part can be empty only under replace, for n <= c. Then both entropies lie between 0 and ln c, which is less than
+the ln(c + 1) that s = 1 reaches, so it is enough to take m >= 1. Let H₀, Φ₀ and f be the entropy, Φ and the largest
+total of the shared part. Φ₀ >= f ln f, and they are equal if all other keys have one pair of value 1.
 
-**At most.** Adding a total of v <= u on at most c keys gives, with λ = v/(s + v), at most
+**Upper bound.** Add a total of v <= u, on at most c keys. With λ = v/(s + v), the entropy is then at most
 
     (1 - λ) H₀ + λ ln c + h(λ),      h(λ) = -λ ln λ - (1 - λ) ln(1 - λ),
 
-with equality for c new keys of v/c each. The greatest value over λ is ln(e^{H₀} + c), at λ = c/(e^{H₀} + c), that is
-at v = c s e^{-H₀}; if that exceeds u, it is the value at v = u. Call the gain over H₀ E(H₀, s): being a greatest value
-of functions that fall with H₀, over a range of λ that shrinks as s grows, it falls with H₀ and with s.
+and c new keys of v/c each attain it. Its largest value over λ is ln(e^{H₀} + c), at λ = c/(e^{H₀} + c), that is, at
+v = c s e^{-H₀}; if that exceeds u, it is the value at v = u. Call the gain over H₀ E(H₀, s). It is the maximum of
+functions that fall with H₀, over a range of λ that shrinks as s grows. So it falls with H₀ and with s.
 
-**At least.** x ln x is convex, so for a given v Φ grows most when all of v goes to the greatest key, to f. H = ln N -
-(Φ₀ - f ln f + (f + v) ln(f + v))/N, and its derivative by v is (Φ - N ln(f + v))/N² <= 0: the least is at v = u.
+**Lower bound.** x ln x is convex, so for a given v, Φ grows most if all of v goes to the largest key, which has f. Then
+H = ln N - (Φ₀ - f ln f + (f + v) ln(f + v))/N. Its derivative by v is (Φ - N ln(f + v))/N² <= 0, so the minimum is at
+v = u.
 
-**Together.** As Φ₀ grows with f fixed, the most falls at a rate of (1 - λ)/s >= 1/(s + u), H₀ at 1/s and the least at
-1/(s + u): so D₀ = H₀ - the least, and D = D₀ + E = the most - the least, are greatest for Φ₀ = f ln f. Sensitivities
-are therefore
+**Together.** Let Φ₀ grow while f is fixed. Then the upper bound falls at a rate of (1 - λ)/s >= 1/(s + u), H₀ at a rate
+of 1/s, and the lower bound at a rate of 1/(s + u). So D₀ = H₀ - (lower bound) and D = D₀ + E = (upper bound) - (lower
+bound) are largest for Φ₀ = f ln f. The sensitivities are therefore
 
     replace:     sup of D₀(f, s) + E(f, s),       add_remove:     sup of max(D₀(f, s), E(f, s)),
 
@@ -34,31 +35,34 @@ over s >= m and 1 <= f <= s, with H₀ = ln s - f ln f/s in E and
 
 **One key** (f = s): D₀ = 0 and H₀ = 0, so D = A(s) = h(λ) + λ ln c at λ = min(u/(s + u), c/(c + 1)); it falls with s.
 A(m) is attained: m pairs of value 1 on one key, and c new keys of value min(m, M) against pairs on that one key
-(replace) or against nothing (add_remove). For M = 1 it is the sensitivity: D₀ <= λ H₀ and H₀ <= ln s, with λ = c/(s +
-c), make D₀ <= A under add_remove; and under replace N is the same for both, so that (ΔΦ)/N decides and Φ grows by at
-least 0, at most (s + c) ln(s + c) - s ln s.
+(replace) or against nothing (add_remove). For M = 1, A(m) is the sensitivity. Under add_remove, D₀ <= λ H₀ and H₀ <= ln
+s with λ = c/(s + c) give D₀ <= A. Under replace, both streams have the same N, so only (ΔΦ)/N matters, and Φ grows by
+at least 0 and at most (s + c) ln(s + c) - s ln s.
 
 **Other f.** Let u >= 2 and m >= u/(ln(1 + u) - 1). *Then D and D₀ are greatest at s = m.* Proof: with f = qs >= 1, q
 fixed,
 
     dD₀/ds = u (1 - q)/(s + u)² · (1 + u/s - ln(f + u)) <= 0,
 
-and E falls, because H₀ = (1 - q) ln s - q ln q rises. Go down from s with q fixed until s = m or f = 1. With f = 1
-fixed, D₀ falls in s if s ((1 + u) ln(1 + u) - u) >= u²; the left side is at least s (1 + u) (ln(1 + u) - 1), which for
-s >= m is at least u (1 + u). E falls too; so go on to m. ∎ At s = m:
+and E falls, because H₀ = (1 - q) ln s - q ln q rises. So lower s with q fixed until s = m or f = 1. From there on,
+lower s with f = 1 fixed: D₀ falls in s if s ((1 + u) ln(1 + u) - u) >= u², and the left side is at least
+s (1 + u) (ln(1 + u) - 1), which is at least u (1 + u) for s >= m. E falls too. So both are largest at s = m. ∎
+
+At s = m:
 
 - Where f ln f >= m ln M, the v of E is u, and dD/df = ln(1 + u/f)/(m + u) > 0: the greatest D there is A(m).
-- Below, E = ln(1 + (c/m) e^{f ln f/m}) rises with f, and D₀ is concave in f: its derivative (ln(1 + u/f) - (u/m)(1 +
-  ln f))/(m + u) falls. So on an interval [f₁, f₂] D is at most E(f₂) plus what the tangents of D₀ at both ends allow.
-  Intervals that may exceed what is known to be reached are divided further, until that is within a part in a thousand.
+- For smaller f, E = ln(1 + (c/m) e^{f ln f/m}) rises with f, and D₀ is concave in f: its derivative (ln(1 + u/f) -
+  (u/m)(1 + ln f))/(m + u) falls. So on an interval [f₁, f₂], D is at most E(f₂) plus what the tangents of D₀ at both
+  ends allow. Intervals whose bound exceeds what is known to be attained are divided further, until the excess is at
+  most a thousandth.
 
-If nothing exceeds A(m), the sensitivity is A(m) and exact. Otherwise it is a bound, off by that part and by treating f
-and v as real numbers.
+If nothing exceeds A(m), the sensitivity is exactly A(m). Otherwise the result is an upper bound: too large by at most
+that thousandth, and by what is lost in treating f and v as real numbers.
 
-**Otherwise** (values as large as the stream is long) a simpler bound: H >= (1 - λ)H₀ gives D₀ <= λH₀ with λ = u/(s +
-u), and λH₀ + E is convex in H₀, so that it is greatest at H₀ = 0, where it is A(s) <= A(m), or at H₀ = ln s, where it
-is at most λ ln s + ln(1 + c/s). λ ln s rises until ln s = 1 + u/s and falls from there on. **A longer stream can be
-more sensitive.** Where both bounds hold the lesser is taken.
+**Otherwise**, where values are as large as the stream is long, a simpler bound applies. H >= (1 - λ)H₀ gives D₀ <= λH₀
+with λ = u/(s + u). λH₀ + E is convex in H₀, so it is largest at H₀ = 0, where it is A(s) <= A(m), or at H₀ = ln s,
+where it is at most λ ln s + ln(1 + c/s). λ ln s rises until ln s = 1 + u/s, and falls from there on: **a longer stream
+can be more sensitive**. Where both bounds hold, the code takes the smaller.
 """
 
 from __future__ import annotations

@@ -1,24 +1,25 @@
-"""From the loss of one entry to laws on a lattice that are certainly worse, or certainly better, for privacy.
+"""From the loss of one entry to two laws on a lattice: one certainly worse for privacy, one certainly better.
 
-A pair of measures (P, Q) is judged by its hockey-stick curve H(α) = sup_S P(S) - αQ(S). Three facts are used, for
-measures whose totals need not be 1 (proofs in docs/math-sensitivity-and-curve.md):
+A pair of measures (P, Q) has the hockey-stick curve H(α) = sup_S P(S) - αQ(S). Three facts are used. They hold for
+measures of any total, and docs/math-sensitivity-and-curve.md proves them:
 
 (a) *Composition keeps order.* If H'(α) >= H(α) for all α >= 0, then the same holds for the r-fold products.
 (b) *Splitting raises H, merging lowers it.* Merging outcomes is post-processing.
 (c) *Half lines lie below.* For every y and α, P(Y < y) - αQ(Y < y) <= H(α).
 
-**Worse** (`upper_law`): every outcome of a cell, whose likelihood ratio lies between e^{g_i} and e^{g_{i+1}}, is split
-into two outcomes with exactly those ratios, keeping its P and its Q mass: the share (1 - e^{g_i - L})/(1 - e^{-step})
-goes up.
+**Worse** (`upper_law`): each outcome of a cell has a likelihood ratio between e^{g_i} and e^{g_{i+1}}. It is split into
+two outcomes with exactly these ratios, such that its P mass and its Q mass stay the same: the share (1 - e^{g_i -
+L})/(1 - e^{-step}) goes to the upper one.
 
-**Better** (`lower_law`): in the middle of each cell c take the line T_c of (c), which touches H there; on the first
-cell or cells take T_0 = P - αQ, all of both, and on the last 0. At the lattice point α_j = e^{g_j} between cells j-1
-and j put v_j = min(T_{j-1}, T_j). The polygon through the (α_j, v_j) lies below T_c on cell c, hence below H; and a
-convex polygon with corners at the α_j is the curve of a pair that lives on the lattice: its Q mass at α_j is the
-change of slope there. If the polygon is not convex, its convex hull from below is, and lies lower still.
+**Better** (`lower_law`): in each cell c, take the half line of (c) whose line T_c touches H in the middle of the cell.
+On the first cell or cells, take T_0 = P - αQ with the whole of P and Q, and on the last take 0. At the lattice point
+α_j = e^{g_j} between cells j-1 and j, put v_j = min(T_{j-1}, T_j). The polygon through the points (α_j, v_j) lies below
+T_c on cell c, and so below H. A convex polygon with corners at the α_j is the curve of a pair on the lattice: its Q
+mass at α_j is the change of slope there. If the polygon is not convex, take its lower convex hull, which lies lower
+still.
 
-Both errors are of second order in the step, and both leave E_Q[e^L] = 1 alone: there is no drift that r entries would
-add up, only a variance that is too large or too small by a share of order (step/deviation of the loss)².
+Both errors are of second order in the step, and neither changes E_Q[e^L] = 1. So there is no drift that would add up
+over r entries. Only the variance is too large or too small, by a share of order (step/deviation of the loss)².
 """
 
 from __future__ import annotations

@@ -1,20 +1,21 @@
 """The privacy loss of one entry, cut into cells of equal width.
 
-The sign of an entry a is fair and independent of |a|, so it reveals nothing. y = ln|a| has density h(y) under the
-narrow law D_{p,1} and h(y - τ) under the wide law D_{p,ρ}, with τ = (1/p) ln ρ. The loss of narrow against wide is
+The sign of an entry a is a fair coin, independent of |a|, so it reveals nothing. y = ln|a| has the density h(y) under
+the narrow law D_{p,1} and h(y - τ) under the wide law D_{p,ρ}, with τ = (1/p) ln ρ. The loss of narrow against wide is
 
     L(y) = ln h(y) - ln h(y - τ),
 
-which falls from τ to -ln ρ = -pτ because h is log-concave (docs/math-sensitivity-and-curve.md). So the y with L(y)
-between two levels form an interval. The levels here are g_0 < g_1 < ... < g_{2K}, uniform from -ln ρ to τ: twice as
-many as cells, because bounds from above use the cells between even levels and bounds from below those around them.
+which falls from τ to -ln ρ = -pτ, because h is log-concave (docs/math-sensitivity-and-curve.md). So the y whose L(y)
+lies between two levels form an interval. The levels here are g_0 < g_1 < ... < g_{2K}, evenly spaced from -ln ρ to τ.
+There are twice as many as cells, because upper bounds use the cells between even levels, and lower bounds the cells
+around even levels.
 
-In every such half-cell stand Gauss nodes y_k with weights w_k = (Gauss weight) · h(y_k): for smooth F, the integral of
-F h over the half-cell is Σ w_k F(y_k). With nodes in panels no wider than 1/4 (and wider ones only in the power tail,
-where h is a series in e^{-py}) the relative error is below QUADRATURE_ERROR; the panels are narrow against the
-distance π/2 or so to the nearest singularity of h, so that 7 nodes leave (1/12)^14. That is the error of the rule
-for the true h and L; the errors of their values at the nodes are bounded separately. Two totals are checked on every
-call: Σ w and Σ w e^{-L} must both be 1, because they are the masses of the two laws.
+Each half-cell between two levels has Gauss nodes y_k with weights w_k = (Gauss weight) · h(y_k). For smooth F, the
+integral of F h over the half-cell is Σ w_k F(y_k). Panels are at most 1/4 wide, and wider only in the power tail, where
+h is a series in e^{-py}. That is narrow compared with the distance, about π/2, to the nearest singularity of h, so 7
+nodes leave (1/12)^14, and the relative error is below QUADRATURE_ERROR. This is the error of the rule for the true h
+and L. The errors of their values at the nodes are bounded separately. Every call checks two totals: Σ w and Σ w e^{-L}
+must both be 1, because they are the masses of the two laws.
 """
 
 from __future__ import annotations

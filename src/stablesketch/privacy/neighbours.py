@@ -50,7 +50,8 @@ under add or remove, and ρ = (Λ + n - c + c M^p)/(Λ + n) under replace. Share
 keys there are, the larger ρ is.
 
 The code evaluates these formulas in decimal arithmetic, with enough digits that the result is exact to 1e-25, and
-rounds up. """
+rounds up.
+"""
 
 from __future__ import annotations
 

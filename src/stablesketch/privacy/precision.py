@@ -1,14 +1,13 @@
 """What finite precision costs: the theorem is about real numbers, the release is computed with machine numbers.
 
-Claim. Let T₀ be the estimate of F_p + floor computed from ideal entries and T the one computed from ours, both from the
-same random bits, and let E|ln T - ln T₀| <= η. Only k = floor(ln T/g + u) is released (and public functions of it),
-with u uniform in [0, 1) and independent of the entries. If the ideal release is (ε, δ)-DP then ours is (ε, δ + (1 +
-e^ε) η/g)-DP.
+Claim. Let T₀ be the estimate of F_p + floor from ideal entries, and T the estimate from computed entries, both from the
+same random bits. Let E|ln T - ln T₀| <= η. What is released is k = floor(ln T/g + u) and public functions of it, where
+u is uniform in [0, 1) and independent of the entries. If the ideal release is (ε, δ)-DP, then the computed one is
+(ε, δ + (1 + e^ε) η/g)-DP.
 
-Proof. Given ln T and ln T₀, a uniform u puts a step of the floor between them with probability at most |ln T - ln
-T₀|/g, so the two releases differ with probability at most θ = η/g, on either neighbour. For any set of outcomes,
-with primes for the neighbour: P(k in S) <= P(k₀ in S) + θ <= e^ε P(k'₀ in S) + δ + θ <= e^ε P(k' in S) + δ + (1 +
-e^ε) θ. ∎
+Proof. Given ln T and ln T₀, a step of the floor function falls between them with probability at most |ln T - ln T₀|/g.
+So on either neighbour the two releases differ with probability at most θ = η/g. For any set S of outcomes, with primes
+for the neighbour: P(k in S) <= P(k₀ in S) + θ <= e^ε P(k'₀ in S) + δ + θ <= e^ε P(k' in S) + δ + (1 + e^ε) θ. ∎
 
 **Why η = 2^-43 is enough.** The estimator is equivariant, and the law of ln|X| is log-concave, so the derivatives w_j
 of ln T by ln|a_j| are not negative and add up to p. If X is right to a relative e(X), an entry a = Σ f_k X_k moves by
@@ -16,9 +15,9 @@ at most Σ f_k |X_k| e(X_k), and to first order
 
     E|ln T - ln T₀|  <=  E[ Σ_j w_j · Σ_k f_k |X_kj| e(X_kj) / |a_j| ],
 
-whatever the signs of the errors. For a constant e that is p e R, R the mean condition number of the sums. It is 1 for
-one key; for p < 1 it tends to a limit as keys are added, for p = 1 it grows as (8/π²) ln n. e(X) has three parts: the
-table (1e-15 from p = 0.25 on and 1e-14 below: certified at some p, below), the random bits (t has a relative
+whatever the signs of the errors. For a constant e this is p e R, where R is the mean condition number of the sums. R is
+1 for one key. As keys are added it tends to a limit for p < 1, and grows as (8/π²) ln n for p = 1. e(X) has three
+parts: the table (1e-15 from p = 0.25 on and 1e-14 below: certified at some p, below), the random bits (t has a relative
 granularity of 2^-49 at most, 2^-53 where it is continued; X moves by about 1/p times as much) and the resolution of
 entries. benchmarks/condition.py computes R and the bound by quadrature, for keys of one weight; the bound is in units
 of η, for large sizes and for 5 entries, the fewest:
@@ -37,16 +36,16 @@ other p; that higher orders and the rounding within the estimator do not matter 
 mean of |ln T - ln T₀| below η/10, on entries recomputed in 26 digits and on perturbed ones); that keys of one weight
 are the worst.
 
-**The last octave.** X is cut off where its tail probability t is 2^-63: smaller t are moved up by as much. Of n keys
-one is hit with probability n/2^64 an entry. If F_p + floor is G, and no key has a weight below 1, such an X is at the
-place G/2^63 of the upper tail of the entry, where w_j has fallen as that; so the mean error is at most
-2 n/2^64 · min(1, G/2^63). The factor 2 is measured to be 0.75 at most for large sizes, and the influence of one entry
-at 5 entries is 1.7 times that. `is_covered` refuses what would take more than a quarter of η: n G > 2^81, a trillion
-pairs of value 1.
+**The last octave.** X is cut off where its tail probability t is 2^-63: a smaller t is raised by 2^-63. In each entry,
+this happens to one of n keys with probability n/2^64. Let G be F_p + floor, and let no key have a weight below 1. Then
+such an X is as far out as the point of the entry's upper tail that has the probability G/2^63, and w_j has fallen to
+that order. So the mean error is at most 2 n/2^64 · min(1, G/2^63). Instead of the factor 2, at most 0.75 is measured
+for large sizes; at 5 entries the influence of one entry is 1.7 times as large. `is_covered` refuses what would take
+more than a quarter of η: n G > 2^81, a trillion pairs of value 1.
 
-**Entropy.** There Ĥ takes the place of ln T, with an η of its own, 2^-42. y = Σ (f_k/N) R_k is a mean, so that nothing
-has to be divided by a small sum. Let R be right to e (1 + |R|) and w_j be the derivative of Ĥ by y_j, x_j = y_j + H.
-Then y_j moves by at most e (1 + Σ (f_k/N)|R_k|), and since |R| = 2R⁺ - R,
+**Entropy.** Here Ĥ takes the place of ln T, with its own η, 2^-42. y = Σ (f_k/N) R_k is a mean, so nothing is divided
+by a small sum. Let R be right to e (1 + |R|), let w_j be the derivative of Ĥ by y_j, and let x_j = y_j + H. Then y_j
+moves by at most e (1 + Σ (f_k/N)|R_k|), and since |R| = 2R⁺ - R,
 
     E|Ĥ - Ĥ₀|  <=  e E[ Σ_j |w_j| (1 + H + |x_j| + 2 Σ_k (f_k/N) R⁺_kj) ]  <=  e (1.06 (1 + H) + 1.4 + 2.5)
 

@@ -1,13 +1,14 @@
-"""Sampling: every pair is kept with probability q, and only the kept pairs reach the sketch. What this guarantees.
+"""What sampling guarantees: every pair is kept with probability q, and only kept pairs reach the sketch.
 
 The paper's Theorem 4 says that ε shrinks by the factor q. It does not: the sketch of a sample has the sensitivity of
 the sample, which is shorter than the stream (paper/formulas.py has the counterexample). What does hold is proved here.
 
-**Setting.** One person has c pairs, of values up to M; η = 1 - (1-q)^c is the chance that any of them is kept. T is
-what is kept of the pairs that two neighbours share, t its number of pairs. Given T, write μ₀ for the law of the entries
-if none of the person's pairs is kept, μ₁ if some are, ν₁ if some are of the neighbour's. Streams of the neighbours are
-kept or dropped by the same coins, so that the law is P = (1-η) μ₀ + η μ₁ for one and Q = (1-η) μ₀ + η ν₁ for the other
-(replace), or P and μ₀ (add or remove). D_α(μ‖ν) is sup over sets of μ - αν, so that δ(ε) = D_{e^ε}.
+**Setting.** One person has c pairs with values up to M. η = 1 - (1-q)^c is the probability that any of them is kept. T
+is the kept part of the pairs that two neighbours share, and t its number of pairs. Given T, the entries have the law μ₀
+if none of the person's pairs is kept, μ₁ if some are, and ν₁ if some of the neighbour's are. The same coins decide
+which pairs of both neighbours are kept. So under replace the two neighbours have the laws P = (1-η) μ₀ + η μ₁ and
+Q = (1-η) μ₀ + η ν₁; under add or remove they have P and μ₀. D_α(μ‖ν) is the supremum of μ - αν over all sets, so that
+δ(ε) = D_{e^ε}.
 
 **Claim.** For ε > 0 let e^{ε'} = 1 + η (e^ε - 1) and β = e^{ε'-ε}. Then
 
@@ -21,30 +22,33 @@ argument. (This is the advanced joint convexity of Balle, Barthe and Gaboardi, 2
 (e^{ε'} - 1 + η) μ₀ = η (μ₁ - e^ε μ₀). Remove: μ₀ - e^{ε'} P = (1 - e^{ε'}(1-η)) μ₀ - e^{ε'} η μ₁, and 1 - e^{ε'} (1-η)
 <= ηβ, because (1-η+ηe^ε)(1-η+ηe^{-ε}) = 1 + 2η(1-η)(cosh ε - 1) >= 1; so it is at most ηβ (μ₀ - e^ε μ₁). ∎
 
-Under replace D_{e^ε'}(P‖Q) <= η D_{e^ε'}(μ₁‖ν₁) holds as well, by joint convexity alone; the lesser of the two counts.
-(At p = 1 and M = 1 it is 0: then nothing that is replaced changes F_1.)
+Under replace, joint convexity alone also gives D_{e^ε'}(P‖Q) <= η D_{e^ε'}(μ₁‖ν₁). The smaller of the two bounds is
+used. (At p = 1 and M = 1 it is 0, because replacing a pair does not change F_1.)
 
-**The sensitivity of a sample.** Let i <= c of the person's pairs be kept. With s >= t the total of T and Λ the floor,
-which is not sampled, privacy/neighbours.py shows:
+**The sensitivity of a sample.** Let i <= c of the person's pairs be kept. Let s >= t be the total of T, and Λ the
+floor, which is not sampled. privacy/neighbours.py shows:
 
-- with against without them: F_p + Λ grows by a factor of at most 1 + i M^p/(Λ + t^p), largest for i = c;
-- i of one neighbour against the same i of the other: at most g_i(s) = (Λ + s^p + i M^p)/(Λ + (s+i)^p). It grows with
-  i: with u = s + i its derivative has the sign of Λ (M^p - p u^{p-1}) + u^{p-1} (M^p (u - pi) - p s^p), where
-  u^{p-1} <= 1 and u - pi >= s, s >= s^p (or s = 0). So the greatest is over s >= t of g_c(s).
+- with these pairs against without them: F_p + Λ grows by a factor of at most 1 + i M^p/(Λ + t^p), which is largest for
+  i = c;
+- i pairs of one neighbour against the same i of the other: the factor is at most g_i(s) = (Λ + s^p + i M^p)/(Λ +
+  (s+i)^p). It grows with i: with u = s + i, its derivative has the sign of
+  Λ (M^p - p u^{p-1}) + u^{p-1} (M^p (u - pi) - p s^p), where u^{p-1} <= 1, u - pi >= s, and s >= s^p (or s = 0). So the
+  factor is at most the largest g_c(s) over s >= t.
 
-μ₁ and ν₁ are mixtures over which pairs are kept, the same for both; D is jointly convex, so the worst choice bounds it.
-Fewer than c pairs, or pairs that are equal on both sides, are the same with pairs that add nothing. Both factors fall
-as t grows, t is binomial of n - c (replace) or n (add or remove) trials, and a longer stream has a larger t in
-distribution. So for cuts 0 = t_0 < t_1 < ... with d_i the bracket of the claim at t_i and C_i = P(t < t_i),
+μ₁ and ν₁ are mixtures over which pairs are kept, with the same weights. D is jointly convex, so the worst choice of
+pairs bounds it. Fewer than c pairs, or pairs that both neighbours have, are covered too: as pairs that add nothing.
+Both factors fall as t grows. t is binomial, of n - c (replace) or n (add or remove) trials, and in a longer stream it
+is stochastically larger. So for cuts 0 = t_0 < t_1 < ..., with d_i the bracket of the claim at t_i and C_i = P(t <
+t_i),
 
     δ(ε') <= η (d_k + Σ_{i=1..k} (d_{i-1} - d_i) C_i) .
 
-An empty sample without a floor leaves entries that are exactly 0, and that may reveal anything: d = 1.
+An empty sample without a floor leaves entries that are exactly 0, which may reveal everything, so d = 1.
 
-**Per entry.** If every entry has coins of its own, the entries are independent, and each has the claim for one entry.
-sampled_entries.py turns that into a law on a lattice and composes it.
+**Per entry.** If every entry has its own coins, the entries are independent, and the claim holds for each. From it,
+sampled_entries.py makes a law on a lattice, and composes it.
 
-Nothing here is the exact curve: the claim holds with `<=`, and the cuts add to it. It is a certified upper bound.
+The result is a certified upper bound, not the exact curve: the claim is an inequality, and the cuts add to it.
 """
 
 from __future__ import annotations

@@ -23,33 +23,32 @@ of m, where h(y - d) <= h(y). Use the set S - d against τ':
 and the left side is at most the supremum over all sets. For the other direction reflect: h(-y) has one peak too. For α
 < 1 use H_{P,Q}(α) = 1 - α + α H_{Q,P}(1/α), which holds for probabilities. ∎
 
-So the pair with τ = Δ dominates every pair with τ in [0, Δ] in the sense of Lemma 4 there, and products of such pairs,
-whatever the shift of each entry. Nothing has to be searched.
+So the pair with τ = Δ dominates every pair with τ in [0, Δ] in the sense of Lemma 4 there. It also dominates products
+of such pairs, whatever the shift of each entry. No search is needed.
 
 **3. One entry.** L(y) = ln h(y) - ln h(y + τ) = -∫_0^τ (ln h)'(y + t) dt is the loss of h against h_τ, and -L that of
-h_τ against h. The line is cut into panels. In each stand Gauss nodes, which give the P mass, and the Q mass as the
-integral of e^{-L}. *If all losses of a panel lie in [a, b], replacing them by two atoms at a and b with the same P and
-Q mass dominates.* Proof: the panel's part of H(α) is E[(1 - αz)_+] over z = e^{-L}, z in [e^{-b}, e^{-a}], times its P
-mass; that function of z is convex, and of all laws on an interval with a given mean the one on its ends has the
-greatest mean of a convex function. ∎ (The other way, one atom for a panel, would be post-processing.) The share of b
-is
+h_τ against h. The line is cut into panels. Gauss nodes in each give its P mass, and its Q mass as the integral of
+e^{-L}. *Let all losses of a panel lie in [a, b]. Two atoms at a and b with the same P and Q mass then dominate the
+panel.* Proof: the panel's part of H(α) is E[(1 - αz)_+] over z = e^{-L} in [e^{-b}, e^{-a}], times its P mass. This
+function of z is convex. Of all laws on an interval with a given mean, the one on its ends has the largest mean of a
+convex function. ∎ (One atom for a panel would be post-processing, and err in the other direction.) The share of b is
 
     E[1 - e^{a - L}]/(1 - e^{a - b}),
 
-a mean of positive terms. a and b are the least and greatest L at the panel's ends, less and plus w²/8 times a bound of
-|L''| <= τ sup|(ln h)'''|, w being the panel's width: a function is that close to its chord.
+a mean of positive terms. Let B = (w²/8) · (a bound of |L''| <= τ sup|(ln h)'''|), where w is the panel's width: a
+function is that close to its chord. Then a is the smaller L at the panel's ends minus B, and b the larger plus B.
 
 - *Left end*: for y <= -Y all is one panel. There 0 <= (ln h)' <= 5/|y|: with x = -y >= 50, s^{-s} <= e^{1/e} and |sin
   πs| <= πs in the integral along the cut give h' <= 2 e^{1/e}/x³, and s^{-s} >= 1 and sin πs >= 2s for s <= 1/2 give h
-  >= 0.6/x². So |L| <= 5τ/(Y - τ) there, and all of the mass is put at the greater end: H grows with every loss.
-- *Right end*: beyond a point that R passes with probability 1e-33 all mass is put at infinity.
+  >= 0.6/x². So |L| <= 5τ/(Y - τ) there, and all of the mass is put at the larger end: H grows with every loss.
+- *Right end*: R exceeds the last panel with probability 1e-33. This mass is put at infinity.
 
 Then the atoms are split onto a lattice and composed (loss_law.py), which also only raises the curve.
 
-What the bounds rest on: the above, IEEE arithmetic, and three bounds that are measured with a margin, not proved: the
-errors of ln h and of its slope as law/skewed.py computes them (`VALUE_ERROR`, `SLOPE_ERROR`), and
-`third_derivative_bound`. tests/privacy/test_shift_curve.py holds all three to mpmath, and the curve to integrators of
-its own.
+The bounds rest on these proofs, on IEEE arithmetic, and on three bounds that are measured with a margin, not proved:
+the errors of ln h and of its slope as law/skewed.py computes them (`VALUE_ERROR`, `SLOPE_ERROR`), and
+`third_derivative_bound`. tests/privacy/test_shift_curve.py compares all three with mpmath, and the curve with
+independent integrators.
 """
 
 from __future__ import annotations
