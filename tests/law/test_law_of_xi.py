@@ -1,8 +1,9 @@
 """What the accounting knows about ξ at p = 1/2, the default's order: certified for every y and every size to 4,096.
 
 X is Lévy's law there: X = 1/(2 N²), λ = -2, Y = 1/X = 2 N², so that P(Y <= y) = erf(√y/2), E e^{-sY} = (1 + 4s)^{-1/2},
-and S is twice a χ² variable: c = E (S/r)^{-1/2} = (√r/2) Γ((r-1)/2)/Γ(r/2). What is computed (power_lattice.py,
-power_sum.py) is compared with these in ball arithmetic: it is off by less than it is raised by (noisy_estimate.py).
+and S is twice a χ² variable: c = E (S/r)^{-1/2} = (√r/2) Γ((r-1)/2)/Γ(r/2). What is computed
+(sketch/estimators/power_lattice.py, sketch/estimators/power_sum.py) is compared with these in ball arithmetic: it is
+off by less than it is raised by (privacy/noisy_estimate.py).
 
 In a cell of the table the difference of its polynomial and ln erf(e^{t/2}/2) is a power series in the place of t, with
 balls as coefficients. What its first terms lack is by Lagrange at most the next coefficient somewhere in the cell, and
