@@ -1,4 +1,4 @@
-"""What the accounting knows about ξ at p = 1/2, the default's order: certified for every y and every size to 4,096.
+"""What the accounting knows about ξ: certified for every y, at p = 1/2, the default's order, by closed forms.
 
 X is Lévy's law there: X = 1/(2 N²), λ = -2, Y = 1/X = 2 N², so that P(Y <= y) = erf(√y/2), E e^{-sY} = (1 + 4s)^{-1/2},
 and S is twice a χ² variable: c = E (S/r)^{-1/2} = (√r/2) Γ((r-1)/2)/Γ(r/2). What is computed
@@ -16,9 +16,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+import pytest
 from ball_laws import ball
 from flint import arb, arb_poly, arb_series
-from table_certificate import ULP, above, largest
+from table_certificate import ULP, above, by_order, largest
+from xi_certificate import ENOUGH, certified_below, certified_in, pieces
 
 from stablesketch.privacy.noisy_estimate import RAISED, RAISED_XI
 from stablesketch.sketch.estimators import power_lattice
@@ -53,6 +55,21 @@ def off_in(cell: Cell) -> float:
     following = true(middle + ball(width / 2), width, far, TERMS + 1)[TERMS]
     rounding = 16 * ULP * sum((abs(arb(c)) for c in coefficients), arb(0))
     return above(largest((arb_poly(known) - arb_poly(held)).coeffs()) + abs(following) / 2**TERMS + rounding)
+
+
+@pytest.mark.parametrize(
+    ("p", "every"),
+    [(0.05, 101), (0.25, 101), (0.75, 101), *(pytest.param(p, 1, marks=pytest.mark.slow) for p in (0.05, 0.25, 0.75))],
+)
+def test_the_law_of_y_at_other_orders(p: float, every: int) -> None:
+    """By models of the tail of X (xi_certificate.py): to 1e-10, a twentieth of what it is raised by."""
+    assert 1e-14 < certified_below(p, every) <= ENOUGH <= RAISED / 20
+
+
+def test_a_table_of_another_order_is_noticed() -> None:
+    tails, power = by_order(0.25 + 2.0**-20, one_sided=True), best_one_sided_power(0.25)
+    piece = list(pieces(LogBelow(0.25, power)))[800]
+    assert certified_in(tails, 0.25, 1 / (arb(power) * 0.25), piece, ENOUGH, depth=2) > 100 * ENOUGH
 
 
 def test_the_power_is_that_of_the_closed_forms() -> None:
