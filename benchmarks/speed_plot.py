@@ -29,7 +29,12 @@ def draw(rows: list[Row], output: Path) -> None:
         # On a logarithmic axis a bar must start somewhere: it starts where both are equally fast.
         axes.barh(place - 0.1 * both, row.ratio - 1.0, left=1.0, height=0.2 if both else 0.4, color=BLUE)
         axes.text(
-            0.0, place - 0.28, f"{row.name}\nagainst {row.peer}", transform=axes.get_yaxis_transform(), fontsize=10
+            0.0,
+            place - 0.27,
+            f"{row.name}\nagainst {row.peer}",
+            transform=axes.get_yaxis_transform(),
+            fontsize=10,
+            va="bottom",
         )
         column(axes, 1.05, place, shown(row.ratio), BLUE)
         if row.ratio_avx2 is not None:
