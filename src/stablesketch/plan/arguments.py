@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..errors import ArgumentError, ArgumentTypeError, shortened
@@ -14,6 +15,7 @@ LEAST_SIZE = 5  # with fewer entries the error exceeds the prediction by over 10
 LARGEST_SIZE = 10_000  # entries that one key may touch: the certified curve is tested up to here
 LARGEST_IN_ALL = 1 << 22  # entries in all buckets together
 _MOST_DIGITS = 15  # in a number of bytes
+_MOST_MEASUREMENTS = 64  # that can have individual sizes
 
 
 def checked_sampling(sampling: object) -> Sampling:
@@ -81,3 +83,31 @@ def checked_memory(memory: str | int) -> int:
     if count < 1024:
         raise ArgumentError("memory", memory, "must be at least 1K", 'Pass "4K" or more')
     return count
+
+
+def check_one_by_one(size: object, entries_per_key: object) -> None:
+    """Refuses more numbers than a statistic has measurements, and several numbers of entries for one size."""
+    for name, given in (("size", size), ("entries_per_key", entries_per_key)):
+        if isinstance(given, Sequence) and len(given) > _MOST_MEASUREMENTS:
+            raise ArgumentError(
+                f"len({name})",
+                len(given),
+                "must be the number of measurements of the statistic",
+                "Pass one number for each measurement",
+            )
+    if _is_one_by_one(entries_per_key) and not _is_one_by_one(size):
+        raise ArgumentError(
+            "entries_per_key", entries_per_key, "must be a single number unless each measurement has its own size",
+            "Pass one number, or one size for each measurement",
+        )  # fmt: skip
+
+
+def each_checked(given: Any, check: Callable[..., int]) -> int | tuple[int, ...] | None:
+    """One checked number; or one for each measurement, of which some may have none."""
+    if given is None:
+        return None
+    return tuple(check(own, least=0) for own in given) if _is_one_by_one(given) else check(given)
+
+
+def _is_one_by_one(given: object) -> bool:
+    return isinstance(given, Sequence) and not isinstance(given, str | bytes)

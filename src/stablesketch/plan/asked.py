@@ -17,12 +17,14 @@ from ..text.wording import arg
 from .arguments import (
     LARGEST_SIZE,
     LEAST_SIZE,
+    check_one_by_one,
     checked_error,
     checked_expected,
     checked_memory,
     checked_per_key,
     checked_sampling,
     checked_size,
+    each_checked,
 )
 
 if TYPE_CHECKING:
@@ -34,7 +36,6 @@ USUAL_MEMORY = 256 * 1024
 HEADER_BYTES = 600  # approximate size of the plan, the shards and the frame of a stored collector
 _TABLE_MEMORY, _LEAST_SHARE = 64 << 20, 4 << 10  # bytes stored: for all groups of a table, and at least for each
 _SOME_GROUPS = 1 << 10
-_MOST_MEASUREMENTS = 64  # that can have individual sizes
 
 
 @dataclass(frozen=True)
@@ -273,33 +274,13 @@ def asked(
             f"Leave out {arg('entries_per_key')}",
             because="it has no buckets",
         )
-    several = isinstance(size, Sequence) and not isinstance(size, str | bytes)
-    each = isinstance(entries_per_key, Sequence) and not isinstance(entries_per_key, str | bytes)
-    for name, given_one_by_one in (("size", size), ("entries_per_key", entries_per_key)):
-        if isinstance(given_one_by_one, Sequence) and len(given_one_by_one) > _MOST_MEASUREMENTS:
-            raise ArgumentError(
-                f"len({name})",
-                len(given_one_by_one),
-                "must be the number of measurements of the statistic",
-                "Pass one number for each measurement",
-            )
-    if each and not several:
-        raise ArgumentError(
-            "entries_per_key", entries_per_key, "must be a single number unless each measurement has its own size",
-            "Pass one number, or one size for each measurement",
-        )  # fmt: skip
-    sizes_given: int | tuple[int, ...] | None = None
-    if size is not None:
-        sizes_given = tuple(checked_size(own, least=0) for own in size) if several else checked_size(size)  # type: ignore[union-attr]
-    per_key: int | tuple[int, ...] | None = None
-    if entries_per_key is not None:
-        keys = entries_per_key
-        per_key = tuple(checked_per_key(own, least=0) for own in keys) if each else checked_per_key(keys)  # type: ignore[union-attr]
+    check_one_by_one(size, entries_per_key)
+    all_sizes, per_key = each_checked(size, checked_size), each_checked(entries_per_key, checked_per_key)
     return Asked(
         statistic,
         privacy,
         error=None if error is None else checked_error(error),
-        size=sizes_given,
+        size=all_sizes,
         memory=None if memory is None else checked_memory(memory),
         entries_per_key=per_key,
         expected=checked_expected(expected),
