@@ -1,4 +1,4 @@
-"""Nanoseconds a variate, one-sided beside symmetric, in one run: python benchmarks/one_sided.py
+"""Nanoseconds per variate, one-sided and symmetric, measured in one run: python benchmarks/one_sided.py
 
 Distinct keys, 200 entries, one thread, thread time, the best of several turns that alternate between the two laws.
 """

@@ -1,4 +1,4 @@
-"""Moments of real streams by the real path: is the error as planned, do intervals hold, and how was it before?
+"""Moments of real streams, released as users do: are errors as planned, do intervals hold, and how was 0.1.0?
 
     python benchmarks/real_streams.py FOLDER [--releases 200]
 

@@ -1,4 +1,4 @@
-"""Private diversity, entropy, counts and inequality of real streams: is the error what was planned, what was it before?
+"""Private diversity, entropy, counts and inequality of real streams: are errors as planned, and how was 0.1.0?
 
     python benchmarks/statistics_on_streams.py FOLDER [--releases 200]
 

@@ -1,4 +1,4 @@
-"""Plans that releases are quick with, and the tools of the attacks in attack_tools.py."""
+"""Plans with fast releases, and the tools of the attacks in attack_tools.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""More to be killed than one release: several under one secret, and a table of groups through the door of data frames.
+"""Releases that the attacks kill: several under one secret, and a table of groups from a data frame.
 
 As `Bench` in tests/ledger/test_crashes.py, they check after each kill that what was printed is recorded, that what is
 recorded has its value, and that nothing is recorded twice or by half.

@@ -1,4 +1,4 @@
-"""Colours of pictures and pages: told apart by everyone, on paper and on a dark page."""
+"""Colours of pictures and pages: everyone can distinguish them, on paper and on a dark page."""
 
 from __future__ import annotations
 

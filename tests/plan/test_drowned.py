@@ -1,4 +1,4 @@
-"""Where noise drowns any answer that people could expect, the plan says that, and no percentage."""
+"""Where the noise would drown any realistic answer, the plan says so instead of stating a percentage."""
 
 from __future__ import annotations
 

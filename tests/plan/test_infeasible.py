@@ -1,4 +1,4 @@
-"""Plans that cannot be had: what is wrong, and what would do instead."""
+"""Infeasible plans: what is wrong, and what would work instead."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is asked of a plan is reached or refused: no error, size or list of sizes is passed over."""
+"""A plan does what it is asked or is refused: no error, size or list of sizes is ignored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The floor as phantom keys: whole weights, never less mass than was asked, and the mass is what is said."""
+"""The floor as phantom keys: whole weights, at least the mass asked for, and exactly the mass stated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The costs of computing an estimate with noise: every number of estimate_precision.py held to something else.
+"""What computing costs an estimate with noise: every number in estimate_precision.py, checked independently.
 
 η to entries recomputed in mpmath from the same random bits, exactly; the shortfall to entries moved by hand; quantiles
 to closed forms and simulations; the whole to the noise it leads to.

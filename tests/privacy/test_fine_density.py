@@ -1,4 +1,4 @@
-"""The table of ln h keeps the two promises that every privacy figure rests on."""
+"""The table of ln h has the two error bounds that every privacy figure relies on."""
 
 from __future__ import annotations
 

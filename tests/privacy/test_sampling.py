@@ -1,4 +1,4 @@
-"""Sub-sampling: the bound is never below the truth, where the truth can be had by another road; and it is not far off.
+"""Sub-sampling: the bound is never below the truth, wherever the truth can be computed in another way; and it is close.
 
 The truth: for p = 1 the entry of a sample is a mixture of Cauchy laws, in closed form; for p < 1 the density comes from
 independent.py. Nothing here uses the library's curves to check them.

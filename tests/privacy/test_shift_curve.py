@@ -1,4 +1,4 @@
-"""The privacy of entries R - H against integrators of its own, and the measured bounds that its proof leans on.
+"""The privacy of entries R - H against independent integrators, and the measured bounds that its proof uses.
 
 For one entry the tails of R come from the angle formula with 3,000 nodes, and the hockey-stick from differences of
 tails; the library never forms those. For many entries the loss is a difference of ln h on another grid, rounded without

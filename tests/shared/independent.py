@@ -1,4 +1,4 @@
-"""The privacy of r stable entries by another road: no lattice, no table, nothing from the library.
+"""The privacy of r stable entries, computed in another way: no lattice, no table, nothing from the library.
 
 Density and tail of the stable law come from Fourier inversion on a turned path; the curve comes from inverting the
 Laplace transform of the loss. With L the loss of one entry and M(z) = E_P[e^{zL}],

@@ -1,4 +1,4 @@
-"""What every estimator owes: the right scale, no bias, honest limits, clear refusals."""
+"""What every estimator must have: the right scale, no bias, limits that hold, clear refusals."""
 
 from __future__ import annotations
 
