@@ -37,8 +37,8 @@ BLOCK = 16
 
 
 def table_error(p: float) -> float:
-    """Above what is certified at twelve p (docs/math-noisy-estimate.md, "The tables, certified")."""
-    return 1e-15 if p >= 0.25 else 1e-14
+    """Above what is certified at some p (docs/math-noisy-estimate.md, "The tables, certified")."""
+    return 1e-15 if p >= 0.15 else 4e-15 if p >= 0.12 else 8e-15
 
 
 def error_of_x(p: float, y: np.ndarray) -> np.ndarray:

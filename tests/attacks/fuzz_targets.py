@@ -397,13 +397,13 @@ TARGETS = [
     Target("lines", lambda: LINES, bytes_mutant, read_lines),
     Target("state", fuzz_monitor.states, fuzz_monitor.state_mutant, fuzz_monitor.read_state, 10),
     Target("database", fuzz_monitor.databases, bytes_mutant, fuzz_monitor.read_database, 10),
-    Target("record", fuzz_monitor.records, _json_bytes, _text(fuzz_monitor.read_record)),
-    Target("log", fuzz_monitor.logs, fuzz_monitor.log_mutant, fuzz_monitor.read_log, 4),
+    Target("record", fuzz_monitor.records, _json_bytes, _text(fuzz_monitor.read_record), 10),
+    Target("log", fuzz_monitor.logs, fuzz_monitor.log_mutant, fuzz_monitor.read_log, 10),
     Target("accumulator", fuzz_engines.accumulators, fuzz_engines.accumulator_mutant, fuzz_engines.read_accumulator),
     Target("spark", fuzz_engines.rows, fuzz_engines.row_mutant, fuzz_engines.merge_rows),
     Target("failure", fuzz_engines.failures, _json_bytes, _text(fuzz_engines.read_failure)),
     Target("table", fuzz_engines.tables, fuzz_engines.table_mutant, fuzz_engines.merge_table),
-    Target("question", fuzz_pages.questions, _json_bytes, _text(fuzz_pages.read_question), 4),
+    Target("question", fuzz_pages.questions, _json_bytes, _text(fuzz_pages.read_question), 10),
     Target("head", fuzz_pages.heads, bytes_mutant, _text(fuzz_pages.read_head)),
 ]  # fmt: skip
 BY_NAME = {target.name: target for target in TARGETS}

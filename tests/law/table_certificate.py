@@ -47,10 +47,11 @@ TO_CHEBYSHEV = arb_mat(
     ]
 )
 MARGIN = 2.0**-30  # of x: how far beyond a bin models hold
-# What the proofs take X^p of one-sided laws, and X of the others, to be off by.
-OF_POWER, OF_SYMMETRIC, OF_LOW_ORDERS = 110 * ULP, 1e-15, 1e-14
+# What the proofs take X^p of one-sided laws, and X of the others, to be off by: of symmetric ones up to order 1 from an
+# order on.
+OF_POWER, OF_SYMMETRIC = 110 * ULP, {0.15: 1e-15, 0.12: 4e-15, 0.0: 8e-15}
 # R of entropy with the error of t, over 1 + |R|; and what rounding to its resolution, 2^-54, takes of that.
-OF_ENTROPY, ENTROPY_ROUNDING = 2.5e-15, 2.0**-55
+OF_R, OF_ENTROPY, ENTROPY_ROUNDING = 1e-15, 2.5e-15, 2.0**-55
 
 
 @dataclass(frozen=True)
@@ -183,9 +184,9 @@ def suffices(law: EntryLaw, found: Errors) -> bool:
     if law.kind == "one-sided":
         return power_is_off(law, found) <= OF_POWER
     if law.kind == "entropy":
-        return found.mixed <= OF_SYMMETRIC and found.drawn + ENTROPY_ROUNDING <= OF_ENTROPY
+        return found.mixed <= OF_R and found.drawn + ENTROPY_ROUNDING <= OF_ENTROPY
     if law.p <= 1.0:
-        return found.relative <= (OF_SYMMETRIC if law.p >= 0.25 else OF_LOW_ORDERS)
+        return found.relative <= next(most for order, most in OF_SYMMETRIC.items() if law.p >= order)
     return found.mixed + found.mixed_sensitivity * 2.0**-49 + 2.0**-53 <= _one(law.p)
 
 

@@ -88,7 +88,9 @@ def test_what_the_proofs_do_not_take_does_not_suffice() -> None:
         assert suffices(law, Errors(9e-16, 9e-16, 3.0, 1.0))
         assert not suffices(law, Errors(5e-14, 5e-14, 3.0, 1.0))
     assert not suffices(ENTROPY, Errors(9e-16, 9e-16, 3.0, 1.0, drawn=2.6e-15))
-    assert not suffices(EntryLaw("symmetric", 0.1), Errors(1.1e-14, 1.1e-14, 16.0, 16.0))
+    for p, most in ((0.1, 8e-15), (0.12, 4e-15), (0.15, 1e-15), (1.0, 1e-15)):
+        assert suffices(EntryLaw("symmetric", p), Errors(0.99 * most, most, 16.0, 16.0))
+        assert not suffices(EntryLaw("symmetric", p), Errors(1.01 * most, most, 16.0, 16.0))
 
 
 def test_every_night_has_orders_of_its_own() -> None:
