@@ -152,6 +152,27 @@ def test_names_are_shown_where_one_that_was_asked_for_is_among_them(tmp_path: Pa
         assert "the input is empty" in refused(people)
 
 
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("apps", "app"), ("user-id", "user_id"), ("UserId", "user_id"), ("contry", "country"), ("coutnry", "country")],
+)
+def test_a_name_with_one_slip_is_suggested_and_no_other_is_shown(tmp_path: Path, typed: str, meant: str) -> None:
+    path = tmp_path / "e.csv"
+    path.write_text("app,user_id,country\nalice,7,FR\n")
+    said = refused(path, typed)
+    assert f"Did you mean {meant}? The other names are not shown" in said
+    assert not any(other in said for other in {"user_id", "country"} - {meant})
+
+
+@pytest.mark.parametrize("typed", ["al", "alic3x", "lce", "bob"])
+def test_a_row_is_not_shown_for_a_name_that_is_further_away(tmp_path: Path, typed: str) -> None:
+    path = tmp_path / "e.csv"
+    path.write_text("alice,FR\nbob,FR\n")
+    said = refused(path, typed)
+    assert "alice" not in said
+    assert "Did you mean" not in said
+
+
 def test_without_a_header_the_advice_works(tmp_path: Path) -> None:
     path = tmp_path / "e.csv"
     path.write_text("alice,FR\nbob,FR\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import pyarrow.parquet
 import pytest
 
 import stablesketch as ss
+from stablesketch.cli.app import run as command_line
 from stablesketch.engines.local.collect import collected_shard
 from stablesketch.engines.local.exact import exact_values
 from stablesketch.reading.columns import Columns, checked_columns
@@ -209,3 +211,41 @@ def test_exact_says_how_many_individuals_cells_count() -> None:
     assert [(one.total, one.pairs, one.keys) for one in found] == [(43, 3, 2), (3, 1, 1)]
     assert list(found.to_pandas()["individuals"]) == [43, 3]
     assert "individuals" not in ss.exact(frame, ss.Hill(0.0), key="site").columns()
+
+
+def test_people_in_a_wide_table_are_said_to_have_cells(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On screen, in the plan, the report, the registry entry, Python and the exact value."""
+    monkeypatch.chdir(tmp_path)
+    Path("wide.csv").write_text("site,who,fox,owl\n" + "".join(f"s,u{i % 50},{i % 3},{i % 5}\n" for i in range(400)))
+    asked = ["wide.csv", "--wide", "--by", "site", "--person", "who"]
+    private = ["--max-value", "5", "--epsilon", "1", "--delta", "1e-9", "--order", "1"]
+    Path("sites.txt").write_text("s\n")
+    command = ["release", *asked, *private, "--groups", "sites.txt"]
+    assert command_line([*command, "--report", "r.html", "--registry", "r.yaml"]) == 0
+    assert command_line([*command, "--dry-run"]) == 0
+    assert command_line(["exact", *asked]) == 0
+    said = "".join(capsys.readouterr())
+    assert "all that they did (at most 1 cell is used, values up to 5)" in said
+    assert "1 cell of each person is used, drawn at random." in said
+    assert "their cells in other groups are left out" in said
+    assert "cells of a person" in said
+    read = ss.release(
+        "wide.csv", ss.Hill(1), ss.Privacy(1, 1e-9, max_value=5), wide=True, by="site", groups=["s"], person="who"
+    )
+    exact = ss.exact("wide.csv", ss.Hill(1), wide=True, by="site", person="who")
+    texts = [said, str(read), str(exact), Path("r.html").read_text(), Path("r.yaml").read_text()]
+    for text in texts:
+        assert "cell" in text
+        assert not re.search(r"\brows? (of|is|are|used|in other)\b|other rows|many rows", text), text
+
+
+def test_individuals_of_a_wide_table_are_not_called_rows(tmp_path: Path) -> None:
+    path = tmp_path / "wide.csv"
+    path.write_text("site,fox,owl\n" + "".join(f"s,{i % 3},{i % 5}\n" for i in range(400)))
+    found = ss.release(path, ss.Hill(1), ss.Privacy(1, 1e-9, unit="individual"), wide=True, by="site", groups=["s"])
+    found.report(tmp_path / "r.html", noun="species")
+    said = (tmp_path / "r.html").read_text()
+    assert "For s, the individuals are as varied as" in said
+    assert "the rows" not in said

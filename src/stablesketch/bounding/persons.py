@@ -81,26 +81,28 @@ def bounded_in_sql(
     return "select * from temp.bounded"
 
 
-def used_of_each(pairs: int, groups: int | None = None) -> str:
+def used_of_each(pairs: int, groups: int | None = None, pair: str = "row") -> str:
     """How many rows of each person are used, and from how many groups, if there are any; for readers of the result.
+
+    `pair` is the word for a pair: in a wide table, a cell.
 
     >>> used_of_each(1), used_of_each(20, 1)
     ('At most 1 row of each person is used, drawn at random.', 'At most 20 rows of each person are used, from 1 group, \
 drawn at random.')
     """
-    rows = "1 row of each person is" if pairs == 1 else f"{pairs:,} rows of each person are"
+    rows = f"1 {pair} of each person is" if pairs == 1 else f"{pairs:,} {pair}s of each person are"
     within = "" if groups is None else f", from {groups:,} group{'' if groups == 1 else 's'}"
     return f"At most {rows} used{within}, drawn at random."
 
 
-def groups_of_each(groups: int) -> str:
+def groups_of_each(groups: int, pair: str = "row") -> str:
     """In how many groups a person counts. A group loses rows of people it shares with other groups.
 
     >>> groups_of_each(1)
     'Each person counts in 1 group only, drawn at random: their rows in other groups are left out.'
     """
     count = "1 group only" if groups == 1 else f"at most {groups:,} groups"
-    return f"Each person counts in {count}, drawn at random: their rows in other groups are left out."
+    return f"Each person counts in {count}, drawn at random: their {pair}s in other groups are left out."
 
 
 def _numbers(given: Any) -> NDArray[Any]:

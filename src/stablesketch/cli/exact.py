@@ -59,7 +59,7 @@ def exact(
     rows = [(most, one) for most, every in zip(used, found, strict=True) for one in every]
     order = {one.group: place for place, one in enumerate(found[-1])}  # all rows contain every group
     rows.sort(key=lambda row: order[row[1].group])  # each group by itself, the fewest rows first
-    grouped, people = bool(columns.by), person is not None
+    grouped, people, pair = bool(columns.by), person is not None, "cell" if wide else "row"
     if json:
         shown = [
             _content(wanted, one, most, groups_per_person, grouped=grouped, people=people, wide=wide)
@@ -67,7 +67,7 @@ def exact(
         ]
         print_text(json_text(shown if grouped or people else shown[0]))
     elif grouped or people:
-        bound = [*(["rows of a person"] if people else []), *(["groups of a person"] if people and grouped else [])]
+        bound = [*([f"{pair}s of a person"] if people else []), *(["groups of a person"] if people and grouped else [])]
         counted = ["individuals"] if wide else []
         names = [*(["group"] if grouped else []), *bound, *wanted.point_names, *counted, "pairs", "keys"]
         cells = [_cells(one, most, groups_per_person, grouped=grouped, people=people, wide=wide) for most, one in rows]
@@ -78,9 +78,9 @@ def exact(
         counts = [(name, f"{count:,}") for name, count in _counts(one, wide=wide).items()]
         fact_table("Exact, not private", [*values, *counts])
     if people and grouped:
-        note(f"{groups_of_each(groups_per_person)} --groups-per-person N shows up to N groups of each")
+        note(f"{groups_of_each(groups_per_person, pair)} --groups-per-person N shows up to N groups of each")
     if people:
-        note("for the curator only: choose how many rows to use from public knowledge, or privately")
+        note(f"for the curator only: choose how many {pair}s to use from public knowledge, or privately")
     note("not private: guard it like the data. A release with --mechanism exact is private")
 
 

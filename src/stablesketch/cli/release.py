@@ -223,11 +223,12 @@ def release(
     )
     if person is not None and pairs_per_person is None:
         note(
-            "1 row of each person is used, drawn at random. --pairs-per-person N uses up to N, with N times the "
-            "noise; stablesketch pilot helps you choose N, and stablesketch exact --person shows its effect"
+            f"1 {posed.pair} of each person is used, drawn at random. --pairs-per-person N uses up to N, with N times "
+            "the noise; stablesketch pilot helps you choose N, and stablesketch exact --person shows its effect"
         )
     if posed.of_people and posed.columns.by:
-        note(f"{groups_of_each(groups_per_person)} --groups-per-person N uses up to N groups, with more noise")
+        each = groups_of_each(groups_per_person, posed.pair)
+        note(f"{each} --groups-per-person N uses up to N groups, with more noise")
     if dry_run:
         show_plan(posed, json)
         return Exit.DONE

@@ -29,6 +29,8 @@ def release_notes(outcome: Outcome) -> list[str]:
     found = []
     if outcome.grouped and not outcome.releases:
         found += nothing_shown(outcome)
+    if outcome.little_known:
+        found.append(outcome.little_known)
     if outcome.clipped_to is not None:
         found.append(f"values above {outcome.clipped_to:,} were clipped to it; how many there were is private")
     if outcome.skipped is not None:
@@ -65,8 +67,9 @@ def _facts(release: Release, outcome: Outcome) -> list[tuple[str, str]]:
 
 def _price(release: Release, outcome: Outcome) -> list[tuple[str, str]]:
     plan, privacy = outcome.plan, outcome.plan.privacy
+    pair = "pair" if outcome.question is None else outcome.question.pair
     facts = [
-        ("protects", _protects(release, privacy)),
+        ("protects", _protects(release, privacy, pair)),
         ("price", f"ε = {at_most(release.epsilon)}, δ = {at_most(release.delta, 3)}"),
         ("planned error", outcome.planned_error),
         ("method", mechanism_of(plan).in_a_line(plan)),
@@ -76,11 +79,11 @@ def _price(release: Release, outcome: Outcome) -> list[tuple[str, str]]:
     return facts
 
 
-def _protects(release: Release, privacy: Privacy) -> str:
+def _protects(release: Release, privacy: Privacy, pair: str) -> str:
     """What the release protects: a table may be planned for other neighbours than those it protects."""
     c, replaced = release.pairs_per_person, release.relation == "replace"
     own = replace(privacy, relation="replace" if replaced else "add_remove", pairs_per_person=c, groups=1)
-    return change(own, person=release.person)
+    return change(own, person=release.person, pair=pair)
 
 
 def _group_lines(outcome: Outcome) -> list[Text]:

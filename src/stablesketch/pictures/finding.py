@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ..release.little_known import known_groups
 from ..release.outcome import GroupRelease
 from ..statistic import Statistic, Subject
 from ..statistic.published import Release
@@ -60,7 +61,7 @@ class Finding:
             return _lines(f"{shortened(groups[0].name)}: {self.of_one(groups[0].release)}")
         if groups[0].release.points:
             return _of_profiles(groups)
-        first = max(groups, key=lambda one: one.release.value)
+        first = max(known_groups(self.statistic, groups), key=lambda one: one.release.value)
         rivals = sum(one is not first and one.release.high >= first.release.low for one in groups)
         value, name = about(first.release.value), shortened(first.name)
         if rivals == len(groups) - 1:

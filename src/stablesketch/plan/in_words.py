@@ -15,8 +15,9 @@ NOTHING_USEFUL = "over 100%: nothing useful can be predicted"
 """Shown for a relative error that is larger than the value itself."""
 
 
-def change(privacy: Privacy, *, person: bool = False) -> str:
-    """The difference between neighbouring streams, in words; `person` says that people are protected.
+def change(privacy: Privacy, *, person: bool = False, pair: str = "row") -> str:
+    """The difference between neighbouring streams, in words; `person` says that people are protected, and `pair` is the
+    word for what is used of them: in a wide table, cells.
 
     >>> change(Privacy(1.0, 1e-9))
     'adding or removing any one pair'
@@ -28,7 +29,7 @@ def change(privacy: Privacy, *, person: bool = False) -> str:
     c, unit = privacy.pairs_per_person, privacy.unit
     act = "replacing" if privacy.relation == "replace" else "adding or removing"
     if person:
-        used = f"at most {c:,} {'row is' if c == 1 else 'rows are'} used"
+        used = f"at most {c:,} {f'{pair} is' if c == 1 else f'{pair}s are'} used"
         return f"{act} any one person: all that they did ({used}{values(privacy)})"
     whose = f"any one {unit}" if c == 1 else f"any {c:,} {unit}s of one person"
     spread = f", in up to {privacy.copies:,} groups" if privacy.copies > 1 else ""

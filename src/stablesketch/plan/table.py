@@ -18,16 +18,16 @@ _LEAST_WIDTH = 70  # of a note
 _WIDEST = 100  # rule, however long a row is
 
 
-def plan_table(plan: Plan, whose: Privacy | None = None, *, person: bool = False) -> str:
+def plan_table(plan: Plan, whose: Privacy | None = None, *, person: bool = False, pair: str = "row") -> str:
     """What was asked for, what is reached, what it costs, and how the exact mechanism compares.
 
     `whose` is what the release protects, if the plan itself is for other neighbours (in a table, or if the pairs of
-    each person are bounded). `person` says that the release protects people.
+    each person are bounded). `person` says that the release protects people, and `pair` is the word for their pairs.
     """
     privacy = plan.privacy
     rows = [
         ("statistic", str(plan.statistic)),
-        ("protects", _protected(plan, whose or privacy, person)),
+        ("protects", _protected(plan, whose or privacy, person, pair)),
         ("asked", f"ε = {privacy.epsilon:g}, δ = {privacy.delta:g}"),
         ("reached", f"ε = {at_most(plan.epsilon)}, δ = {at_most(plan.delta, 3)}"),
         *mechanism_of(plan).rows(plan),
@@ -48,11 +48,11 @@ def _notes(plan: Plan) -> list[str]:
     return [note for note in (better, epsilon_advice(plan.privacy), plan.delta and delta_advice(plan.privacy)) if note]
 
 
-def _protected(plan: Plan, privacy: Privacy, person: bool) -> str:
+def _protected(plan: Plan, privacy: Privacy, person: bool, pair: str) -> str:
     """What is protected: in any stream, or in one that keeps these promises."""
     if not needs_promise(plan):
         public = f"; the number of {privacy.unit}s is public" if privacy.relation == "replace" else ""
-        return f"{change(privacy, person=person)}{public}"
+        return f"{change(privacy, person=person, pair=pair)}{public}"
     privacy = plan.privacy
     number = f"at least {privacy.pairs:,}" if privacy.pairs else "any number of"
     count, whole = f"up to {privacy.pairs_per_person}", f"{number} {privacy.unit}s"

@@ -2,7 +2,8 @@
 
 **What an error may show.** A file without a header, read as if it had one, has somebody's row where the names should
 be. Names are therefore shown only if they are certainly a header: at least one requested column is among them, spelt
-the same except for case (`missing_column`). Otherwise the error says how to look at the line yourself.
+the same except for case (`missing_column`). Otherwise the error shows at most a name that differs by one slip of the
+pen from the one that was typed, which tells nobody anything new, and says how to look at the line yourself.
 
 Quotes follow RFC 4180. Unterminated quotes, and text beside quotes, are refused: DuckDB reads them differently, and
 could take any number of rows into the header.
@@ -177,13 +178,32 @@ def missing_column(source: str, name: str, have: Sequence[str], wanted: Iterable
     why, way_out = _DOUBTS[doubt]
     way_out = way_out.replace("{}", _how_to_look(source))
     whole = "query" if doubt == "query" else "file"
+    nearest = next((one for one in have if _one_slip(name, one)), None)
+    hidden = "Their names" if nearest is None else f"Did you mean {nearest}? The other names"
     return DataError(
         source,
-        f"no such column among the {len(have):,} of this {whole}. Their names are not shown because they "
+        f"no such column among the {len(have):,} of this {whole}. {hidden} are not shown because they "
         f"could be data: {why}",
         way_out,
         column=name,
     )
+
+
+def _one_slip(typed: str, there: str) -> bool:
+    """Whether the names differ by at most one letter that is added, left out or mistaken, or by two that are swapped;
+    case, spaces and punctuation aside. Names of one or two letters are too close to everything.
+
+    >>> _one_slip("user_id", "UserID"), _one_slip("contry", "country"), _one_slip("app", "apple")
+    (True, True, False)
+    """
+    one, other = (re.sub(r"[\W_]", "", name).casefold() for name in (typed, there))
+    if min(len(one), len(other)) < 3:
+        return False
+    while one and other and one[0] == other[0]:
+        one, other = one[1:], other[1:]
+    while one and other and one[-1] == other[-1]:
+        one, other = one[:-1], other[:-1]
+    return max(len(one), len(other)) <= 1 or (len(one) == 2 and one == other[::-1])
 
 
 def _how_to_look(source: str) -> str:

@@ -21,6 +21,7 @@ from ..statistic.published import Point, Release
 from ..text.spoken import at_most
 from ..text.visible import visible
 from ..text.wording import in_python
+from .little_known import little_known
 from .question import Question
 from .shares import Share
 from .tabular import Column, Tabular, names_of_groups, parts_of
@@ -186,16 +187,26 @@ class Outcome(Tabular):
 
     @property
     def notes(self) -> list[str]:
-        """How many rows of each person are used, whether groups can be compared, and whether the exact mechanism would
-        be more accurate; all from the plan alone.
+        """How many rows of each person are used, about which groups nothing is known, whether groups can be compared,
+        and whether the exact mechanism would be more accurate; all from the plan and the released numbers alone.
         """
         if self.question is None:
             return []
         most, groups = self.question.privacy.pairs_per_person, self.question.groups_per_person
-        used = used_of_each(most, groups if self.grouped else None)
+        used = used_of_each(most, groups if self.grouped else None, self.question.pair)
         people = f"{used} Privacy(pairs_per_person=N) uses up to N, with N times the noise."
-        said = [people if self.question.of_people else "", self.question.caution, in_python(exact_instead(self.plan))]
+        said = [
+            people if self.question.of_people else "",
+            self.little_known,
+            self.question.caution,
+            in_python(exact_instead(self.plan)),
+        ]
         return list(filter(None, said))
+
+    @property
+    def little_known(self) -> str:
+        """Which released numbers say nothing useful, and why; empty if all do. It follows from their limits alone."""
+        return little_known(self.plan.statistic, self._numbers())
 
     def _numbers(self) -> list[tuple[Name, Release]]:
         return [(one.group, one.release) if isinstance(one, GroupRelease) else ((), one) for one in self.releases]

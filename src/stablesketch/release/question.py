@@ -198,12 +198,18 @@ class Question:
         """What the stream contains, named after its columns; `noun` is the plural noun for keys."""
         lines, wide = self.columns.key == ("line",), self.input.wide
         key = None if lines or wide else " and ".join(self.columns.key)
-        return Subject(key, self.columns.value, noun or ("lines" if lines else None), self.of_people)
+        value = None if wide else self.columns.value
+        return Subject(key, value, noun or ("lines" if lines else None), self.of_people, self.pair)
 
     @property
     def of_people(self) -> bool:
         """Whether people are bounded, so that everything one of them did is protected."""
         return self.columns.person is not None
+
+    @property
+    def pair(self) -> str:
+        """The word for a pair: in a wide table it is a cell, unless cells count individuals."""
+        return "individual" if self.counts_individuals else "cell" if self.input.wide else "row"
 
     @property
     def reads_again(self) -> bool:

@@ -9,8 +9,9 @@ from ..release.shares import Share
 from ..text.spoken import at_most
 
 
-def terms_in_words(plan: Plan, shares: tuple[Share, ...], *, person: bool) -> list[tuple[str, str]]:
-    """The question, as a table of names and texts; `person` says that people are protected."""
+def terms_in_words(plan: Plan, shares: tuple[Share, ...], *, person: bool, pair: str = "row") -> list[tuple[str, str]]:
+    """The question, as a table of names and texts; `person` says that people are protected, `pair` is the word for a
+    pair."""
     privacy, (epsilon, delta) = plan.privacy, most_allowed(plan, shares)
     keys = privacy.unit == "key"
     number = (
@@ -23,7 +24,7 @@ def terms_in_words(plan: Plan, shares: tuple[Share, ...], *, person: bool) -> li
     return [
         ("statistic", f"{plan.statistic}: {plan.statistic.definition()}"),
         ("privacy", f"at most ε = {at_most(epsilon)}, δ = {at_most(delta, 3)} in all"),
-        ("relation", f"{privacy.relation}: {change(plan, person=person)}"),
+        ("relation", f"{privacy.relation}: {change(plan, person=person, pair=pair)}"),
         *([("unit", "key: every key is one person, and occurs once with its total")] if keys else []),
         *promised,
         ("totals of keys" if keys else "values", most if privacy.max_value > 1 else f"every {privacy.unit} counts 1"),
@@ -38,12 +39,12 @@ def most_allowed(plan: Plan, shares: tuple[Share, ...]) -> tuple[float, float]:
     return epsilon, delta
 
 
-def change(plan: Plan, *, person: bool) -> str:
+def change(plan: Plan, *, person: bool, pair: str = "row") -> str:
     """The difference between neighbours, in words."""
     privacy = plan.privacy
     c = privacy.pairs_per_person
     if person:
-        used = "1 row is" if c == 1 else f"{c:,} rows are"
+        used = f"1 {pair} is" if c == 1 else f"{c:,} {pair}s are"
         return f"1 person added or removed, with all that they did (at most {used} used)"
     units = f"1 {privacy.unit}" if c == 1 else f"up to {c:,} {privacy.unit}s of one person"
     return f"{units} replaced by others" if privacy.relation == "replace" else f"{units} added or removed"

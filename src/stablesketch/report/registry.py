@@ -20,7 +20,7 @@ from ..statistic.published import Release
 from ..text.spoken import at_most
 from . import sentences
 from .definitions import change, terms_in_words
-from .report import Context, as_asked
+from .report import Context, as_asked, limits_in_words
 
 _HEAD = """\
 # This release in the fields of the OpenDP registry of differential privacy deployments.
@@ -93,7 +93,9 @@ def _variant(outcome: Outcome, context: Context, first: Release, groups: int) ->
         "variant_name": "Approximate DP" if first.delta else "Pure DP",
         "data_domain": _lines(
             f"{what}: {how}"
-            for what, how in terms_in_words(as_asked(outcome.plan, first), outcome.shares, person=context.person)
+            for what, how in terms_in_words(
+                as_asked(outcome.plan, first), outcome.shares, person=context.person, pair=context.pair
+            )
         ),
         "unprotected_quantities": _lines(public) if public else "None.",
     }
@@ -105,9 +107,10 @@ def _loss(outcome: Outcome, context: Context, first: Release, groups: int) -> di
     unit = own.capitalize() if most == 1 else f"{most:,} {own}s of one person"
     if context.person or plan.privacy.unit == "key":
         unit = "Person"
+    neighbours = change(plan, person=context.person, pair=context.pair)
     return {
         "privacy_unit": unit,
-        "privacy_unit_details": f"Neighbouring data differ by {change(plan, person=context.person)}. "
+        "privacy_unit_details": f"Neighbouring data differ by {neighbours}. "
         f"{sentences.whom(plan, context.person, first, 'the release', pair=context.pair)}",
         "privacy_parameters": {"epsilon": float(at_most(first.epsilon)), "delta": float(at_most(first.delta, 3))},
         "privacy_parameters_details": sentences.cost(
@@ -133,7 +136,7 @@ def _trust(context: Context) -> dict[str, Any]:
 
 def _implementation(outcome: Outcome, context: Context, first: Release, groups: int) -> dict[str, Any]:
     plan, shares = as_asked(outcome.plan, first), outcome.shares
-    used = f"At most {first.pairs_per_person:,} rows of each person were used, drawn at random."
+    used = f"At most {first.pairs_per_person:,} {context.pair}s of each person were used, drawn at random."
     found = (
         " and on the maximum value that was found privately" if any(s.purpose == "max_value" for s in shares) else ""
     )
@@ -152,8 +155,7 @@ def _implementation(outcome: Outcome, context: Context, first: Release, groups: 
         "composition": (divided + parts + table + (context.ledger or "")).strip() or "One measurement.",
         "post_processing": "Limits of the interval, and values computed from several measurements.",
         "justification": "Fill in: how ε and the unit of privacy were chosen",
-        "utility": f"Planned error: {outcome.planned_error}. "
-        f"{sentences.limits(plan, first, context.person, context.groups_per_person if groups else None)}",
+        "utility": f"Planned error: {outcome.planned_error}. {limits_in_words(plan, first, context, groups)}",
     }  # fmt: skip
 
 

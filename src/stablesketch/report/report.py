@@ -18,6 +18,7 @@ from ..pictures.save import inline_svg
 from ..plan import Plan
 from ..plan.altered import altered
 from ..privacy import Relation
+from ..release.little_known import known_groups
 from ..release.outcome import GroupRelease, Outcome, to_json
 from ..release.question import Question
 from ..statistic import Statistic, Subject
@@ -90,8 +91,14 @@ class Context:
             ledger=spent,
             value=subject.value,
             named=replace(named, noun=subject.noun or ""),
-            pair="cell" if question.input.wide else "row",
+            pair=question.pair,
         )
+
+
+def limits_in_words(plan: Plan, release: Release, context: Context, groups: int) -> str:
+    """What the limits of a release mean, in a table of this many groups."""
+    of_each = context.groups_per_person if groups else None
+    return sentences.limits(plan, release, context.person, of_each, pair=context.pair)
 
 
 def report_page(outcome: Outcome, context: Context) -> str:
@@ -106,7 +113,7 @@ def report_page(outcome: Outcome, context: Context) -> str:
     first = groups[0].release if groups else singles[0]
     about = as_asked(plan, first)
     named = context.named
-    subject = Subject(context.key, context.value, named.noun or None, context.person)
+    subject = Subject(context.key, context.value, named.noun or None, context.person, context.pair)
     title = plan.statistic.topic.asked(subject, context.by if groups else None)
     template = resources.files(__package__).joinpath("report.html").read_text(encoding="utf-8")
     body = Template(template).substitute(
@@ -115,7 +122,9 @@ def report_page(outcome: Outcome, context: Context) -> str:
         date=escaped(context.date),
         version=escaped(context.version),
         whom=escaped(sentences.whom(about, context.person, first, pair=context.pair)),
-        limits=escaped(sentences.limits(about, first, context.person, context.groups_per_person if groups else None)),
+        limits=escaped(
+            " ".join(filter(None, [limits_in_words(about, first, context, len(groups)), outcome.little_known]))
+        ),
         headline=escaped(_headline(plan, groups, first, subject)),
         picture=inline_svg(
             release_picture(outcome.releases, outcome.in_order, plan.statistic, subject), _described(groups, first)
@@ -129,7 +138,7 @@ def report_page(outcome: Outcome, context: Context) -> str:
         ),
         asked=tables.rows(
             [
-                *terms_in_words(about, outcome.shares, person=context.person),
+                *terms_in_words(about, outcome.shares, person=context.person, pair=context.pair),
                 ("planned error", outcome.planned_error),
             ]
         ),
@@ -176,7 +185,7 @@ def _headline(plan: Plan, groups: Sequence[GroupRelease], first: Release, subjec
     """The finding in a sentence; for groups, which one leads, and a caution if the value depends on their sizes."""
     if not groups:
         return plan.statistic.headline(first, subject)
-    most = max(groups, key=lambda one: one.release.value)
+    most = max(known_groups(plan.statistic, groups), key=lambda one: one.release.value)
     own = plan.statistic.headline(most.release, subject)
     own = f"For {most.name}, {own[:1].lower()}{own[1:]}"
     if len(groups) == 1:

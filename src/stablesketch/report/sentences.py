@@ -67,26 +67,26 @@ def whom(plan: Plan, person: bool, release: Release, published: str = "this page
     )
 
 
-def limits(plan: Plan, release: Release, person: bool, groups: int | None = None) -> str:
+def limits(plan: Plan, release: Release, person: bool, groups: int | None = None, *, pair: str = "row") -> str:
     """What the interval covers, and what it does not."""
     most = plan.privacy.pairs_per_person
-    used = f"rows used, at most {most:,} of each person" if person else "data"
-    left_out = f" {_left_out(plan)}" if person else ""
+    used = f"{pair}s used, at most {most:,} of each person" if person else "data"
+    left_out = f" {_left_out(plan, pair)}" if person else ""
     if person and groups is not None:
-        left_out = f" {groups_of_each(groups)}{left_out}"
+        left_out = f" {groups_of_each(groups, pair)}{left_out}"
     return (
         f"Limits hold the true value in {100 * release.confidence:g} of 100 releases: the value of the {used}, "
         f"before sketch and noise. They say nothing about a population that the data were sampled from.{left_out}"
     )
 
 
-def _left_out(plan: Plan) -> str:
-    """How far the rows that were not used may have moved the value. No public number bounds it."""
+def _left_out(plan: Plan, pair: str) -> str:
+    """How far the pairs that were not used may have moved the value. No public number bounds it."""
     shares = any(point.of_shares for point in plan.statistic.points)
     moved = "can move the value either way" if shares else "can only lower the value"
     return (
-        f"Leaving out the other rows {moved}; the limits do not include that. How far cannot be published, because "
-        "one person with very many rows could decide it; those who hold the data can compute it."
+        f"Leaving out the other {pair}s {moved}; the limits do not include that. How far cannot be published, because "
+        f"one person with very many {pair}s could decide it; those who hold the data can compute it."
     )
 
 
@@ -122,9 +122,8 @@ def _protected(plan: Plan, person: bool, unit: str) -> list[str]:
     if privacy.relation == "replace":
         return [f"What {rows} said: key and value. It could have been anything else."]
     if person:
-        return [
-            f"Whether any one person is in the data at all, however many rows they had: at most {c} of these were used."
-        ]
+        had = f"however many {unit}s they had: at most {c} of these were used"
+        return [f"Whether any one person is in the data at all, {had}."]
     return [f"Whether {rows} {'is' if c == 1 else 'are'} in the data at all."]
 
 

@@ -7,6 +7,7 @@ HHI is C, or 10,000 C if shares are in percent.
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ from .known import Known
 from .log_hill import log_hill, log_hill_factor, measured_for
 from .moment import Total
 from .statistic import ANY, Derived, Measured, Statistic
-from .words import CONCENTRATION, VARIETY, Subject, Topic, as_varied, between, varied_as
+from .words import CONCENTRATION, FAR_APART, VARIETY, Subject, Topic, as_varied, between, varied_as
 
 if TYPE_CHECKING:
     from .published import Release
@@ -74,9 +75,17 @@ class _Concentration(Derived):
         low, high = sorted(ends)
         return low, high
 
+    def tells_little(self, low: float, high: float) -> bool:
+        least, most = sorted((self.c_of(low), self.c_of(high)))
+        return least <= 0.0 or math.log(most / least) > FAR_APART
+
     @abstractmethod
     def at(self, c: Array) -> Array:
         """The statistic at this value of C."""
+
+    @abstractmethod
+    def c_of(self, value: float) -> float:
+        """C at this value of the statistic."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +108,9 @@ class Simpson(_Concentration):
         with np.errstate(divide="ignore"):
             return np.asarray({"index": c, "gini": 1.0 - c, "inverse": 1.0 / c}[self.form], dtype=np.float64)
 
+    def c_of(self, value: float) -> float:
+        return {"index": value, "gini": 1.0 - value, "inverse": 1.0 / max(value, 1.0)}[self.form]
+
     def definition(self) -> str:
         return {"index": _SQUARES, "gini": f"1 minus {_SQUARES}", "inverse": f"1 over {_SQUARES}"}[self.form]
 
@@ -111,7 +123,7 @@ class Simpson(_Concentration):
             return as_varied(release, subject, release.value, release.low, release.high)
         alike = "the same" if self.form == "index" else "different"
         return (
-            f"Two rows drawn at random have {alike} {subject.keys} with a probability of about "
+            f"Two {subject.pair}s drawn at random have {alike} {subject.keys} with a probability of about "
             f"{percent(release.value)}: {between(release, percent)}."
         )
 
@@ -143,6 +155,9 @@ class HHI(_Concentration):
 
     def at(self, c: Array) -> Array:
         return np.asarray(self.scale * c, dtype=np.float64)
+
+    def c_of(self, value: float) -> float:
+        return value / self.scale
 
     def definition(self) -> str:
         return _SQUARES if self.scale == 1 else f"10,000 times {_SQUARES}"

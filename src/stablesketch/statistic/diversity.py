@@ -30,7 +30,7 @@ from .log_hill import log_hill, log_hill_factor, measured_for
 from .measured import Distinct, Shannon
 from .moment import Total
 from .statistic import ANY, LEAST_ORDER, Derived, Measured, Statistic, checked_order
-from .words import VARIETY, Subject, Topic, as_varied, between, entropy, follows_rare_keys, varied_as
+from .words import FAR_APART, VARIETY, Subject, Topic, as_varied, between, entropy, follows_rare_keys, varied_as
 
 if TYPE_CHECKING:
     from .published import Release
@@ -100,6 +100,9 @@ class Diversity(Derived):
     def without(self, measured: Statistic) -> Statistic | None:
         """The diversity of an order close to 1 in place of the entropy; None in place of a number of keys."""
         return type(self)(NEAR_ENTROPY) if measured == Shannon() else None
+
+    def tells_little(self, low: float, high: float) -> bool:
+        return self.log_hill_of(high) - self.log_hill_of(low) > FAR_APART
 
     @property
     def topic(self) -> Topic:
@@ -242,7 +245,10 @@ class Tsallis(Diversity):
         return log if self.order == 1.0 else np.expm1((1.0 - self.order) * log) / (1.0 - self.order)
 
     def log_hill_of(self, value: float) -> float:
-        return value if self.order == 1.0 else math.log1p((1.0 - self.order) * value) / (1.0 - self.order)
+        if self.order == 1.0:
+            return value
+        grown = (1.0 - self.order) * value
+        return math.log1p(grown) / (1.0 - self.order) if grown > -1.0 else math.inf
 
     def at_log_hill(self, log_hill: float) -> float:
         if self.order == 1.0 or log_hill == math.inf:

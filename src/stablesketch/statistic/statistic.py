@@ -178,6 +178,12 @@ class Statistic(ABC):
         """A release of the statistic in a few words, without limits: the title of its picture."""
         return f"{str(self)[:1].upper()}{str(self)[1:]} is about {about(release.value)}"
 
+    def tells_little(self, low: float, high: float) -> bool:
+        """Whether these limits allow effective numbers of keys that differ by more than a factor of 10. A value between
+        them then says nothing: it is wherever the noise has put it. Only for statistics of shares.
+        """
+        return False
+
     @property
     def caution_between_groups(self) -> str:
         """A warning for tables that compare groups by this statistic; empty if it compares them fairly."""

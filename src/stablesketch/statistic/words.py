@@ -20,13 +20,15 @@ if TYPE_CHECKING:
 class Subject:
     """What a stream contains: the names of its columns of keys and of values, None if unknown.
 
-    `noun` is the user's plural word for the keys; `person` says that the release protects the people who use them.
+    `noun` is the user's plural word for the keys; `person` says that the release protects the people who use them;
+    `pair` is the word for a pair.
     """
 
     key: str | None = None
     value: str | None = None
     noun: str | None = None
     person: bool = False
+    pair: str = "row"
 
     @property
     def keys(self) -> str:
@@ -72,6 +74,9 @@ def _filled(text: str, subject: Subject) -> str:
     return text.format(keys=subject.keys, whole=whole, be=be, amount=amount, in_value=in_value)
 
 
+FAR_APART = math.log(10.0)
+"""The distance between limits, as logarithms of effective numbers, beyond which the value says nothing."""
+
 VARIETY = Topic("How varied {be} {whole}", "has the greatest variety of {keys}")
 CONCENTRATION = Topic("How concentrated {be} {whole}", "is the most concentrated, by {keys}")
 
@@ -80,7 +85,7 @@ def rows(release: Release, subject: Subject) -> str:
     """The stream in words, with its number of rows only if that is public."""
     number = "" if release.pairs is None else f"{release.pairs:,} "
     weighed = f", weighted by {subject.value or 'their values'}," if release.max_value > 1 else ""
-    return f"The {number}rows{weighed}"
+    return f"The {number}{subject.pair}s{weighed}"
 
 
 def sure(release: Release) -> str:

@@ -96,8 +96,9 @@ class Exact(Tabular):
         """How many rows of each person are used, if people are bounded."""
         if self.bound is None:
             return []
-        used = used_of_each(self.bound.pairs, self.bound.groups if self.by else None)
-        return [f"{used} pairs_per_person=N uses up to N; without person= all rows are used."]
+        pair = "cell" if self.wide else "row"
+        used = used_of_each(self.bound.pairs, self.bound.groups if self.by else None, pair)
+        return [f"{used} pairs_per_person=N uses up to N; without person= all {pair}s are used."]
 
     def columns(self) -> dict[str, Column]:
         """Group names, the order of a profile, the value, and the numbers of pairs and keys. A wide table, whose pairs
