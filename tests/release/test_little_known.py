@@ -53,17 +53,28 @@ def test_limits_far_apart_are_called_useless(
 ) -> None:
     assert not table(statistic, FR=fine).little_known
     outcome = table(statistic, FR=fine, Nowhere=useless)
-    assert outcome.little_known.startswith("Nothing useful is known about Nowhere. Its limits")
-    assert "Nothing useful is known about Nowhere" in str(outcome)
-    assert "Nothing useful is known about Nowhere" in outcome._repr_html_()
+    assert outcome.little_known.startswith("Nothing useful is known about the value of Nowhere. Its limits")
+    assert "Nothing useful is known about the value of Nowhere" in str(outcome)
+    assert "Nothing useful is known about the value of Nowhere" in outcome._repr_html_()
     outcome.report(tmp_path / "r.html")
-    assert "Nothing useful is known about Nowhere" in (tmp_path / "r.html").read_text()
+    assert "Nothing useful is known about the value of Nowhere" in (tmp_path / "r.html").read_text()
 
 
 def test_counts_have_values_of_their_own_and_are_not_called_useless() -> None:
     """Their values are unbiased, and an upper limit says something."""
     assert not table(ss.Distinct(), FR=(1.0, 0.0, 5.0)).little_known
     assert not table(ss.Moment(0.5), FR=(1.0, 0.0, 500.0)).little_known
+
+
+@pytest.mark.parametrize(
+    ("statistic", "lowest"),
+    [(ss.Hill(1), 1.0), (ss.Shannon(), 0.0), (ss.Simpson("gini"), 0.0), (ss.Simpson(), 1.0), (ss.Tsallis(0.5), 0.0)],
+)
+def test_the_lowest_value_may_mean_that_there_is_no_data(statistic: ss.Statistic, lowest: float) -> None:
+    said = table(statistic, FR=(lowest, lowest, lowest)).little_known
+    assert said.startswith("The value of FR is as low as possible: either nearly everything has one key, or there is ")
+    both = table(statistic, FR=(lowest, lowest, lowest), DE=(lowest, lowest, lowest)).little_known
+    assert both.startswith("The values of FR, DE are as low as possible")
 
 
 def test_no_headline_is_about_a_group_of_which_nothing_is_known(tmp_path: Path) -> None:
@@ -78,14 +89,14 @@ def test_no_headline_is_about_a_group_of_which_nothing_is_known(tmp_path: Path) 
 
 def test_many_groups_and_single_orders_are_named_briefly() -> None:
     many = table(ss.Hill(1), **{f"g{i}": (1.0, 1.0, 50.0) for i in range(9)})
-    assert "about g0, g1, g2, g3, g4 and 4 more. Their limits" in many.little_known
+    assert "about the values of g0, g1, g2, g3, g4 and 4 more. Their limits" in many.little_known
     profile = table(ss.Profile([0, 2]), FR=(3.0, 1.0, 9.0))
     own = profile["FR"]
     points = (own.points[0], replace(own.points[1], high=50.0))
     one = replace(profile, releases=[GroupRelease(("FR",), replace(own, points=points))])
-    assert "about FR at order 2. Its limits" in one.little_known
+    assert "about the value of FR at order 2. Its limits" in one.little_known
     single = replace(profile, releases=[replace(own, points=points)], grouped=False)
-    assert single.little_known.startswith("Nothing useful is known at order 2. The limits")
+    assert single.little_known.startswith("Nothing useful is known about the value at order 2. Its limits")
 
 
 def test_a_listed_group_without_data(capsys: pytest.CaptureFixture[str]) -> None:
@@ -93,4 +104,4 @@ def test_a_listed_group_without_data(capsys: pytest.CaptureFixture[str]) -> None
     on the total would have to be below -14 scales."""
     data = pd.DataFrame({"app": [f"a{i % 60}" for i in range(6000)], "country": ["FR"] * 6000})
     found = ss.release(data, ss.Hill(2), PRIVACY, key="app", by="country", groups=["FR", "Nowhere"])
-    assert found.little_known.startswith("Nothing useful is known about Nowhere. ")
+    assert found.little_known.startswith("Nothing useful is known about the value of Nowhere. ")

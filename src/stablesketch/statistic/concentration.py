@@ -24,7 +24,7 @@ from .known import Known
 from .log_hill import log_hill, log_hill_factor, measured_for
 from .moment import Total
 from .statistic import ANY, Derived, Measured, Statistic
-from .words import CONCENTRATION, FAR_APART, VARIETY, Subject, Topic, as_varied, between, varied_as
+from .words import CONCENTRATION, VARIETY, Subject, Topic, as_varied, between, varied_as
 
 if TYPE_CHECKING:
     from .published import Release
@@ -75,9 +75,9 @@ class _Concentration(Derived):
         low, high = sorted(ends)
         return low, high
 
-    def tells_little(self, low: float, high: float) -> bool:
-        least, most = sorted((self.c_of(low), self.c_of(high)))
-        return least <= 0.0 or math.log(most / least) > FAR_APART
+    def log_effective(self, value: float) -> float:
+        c = self.c_of(value)
+        return -math.log(c) if c > 0.0 else math.inf
 
     @abstractmethod
     def at(self, c: Array) -> Array:

@@ -30,7 +30,7 @@ from .log_hill import log_hill, log_hill_factor, measured_for
 from .measured import Distinct, Shannon
 from .moment import Total
 from .statistic import ANY, LEAST_ORDER, Derived, Measured, Statistic, checked_order
-from .words import FAR_APART, VARIETY, Subject, Topic, as_varied, between, entropy, follows_rare_keys, varied_as
+from .words import VARIETY, Subject, Topic, as_varied, between, entropy, follows_rare_keys, varied_as
 
 if TYPE_CHECKING:
     from .published import Release
@@ -101,8 +101,8 @@ class Diversity(Derived):
         """The diversity of an order close to 1 in place of the entropy; None in place of a number of keys."""
         return type(self)(NEAR_ENTROPY) if measured == Shannon() else None
 
-    def tells_little(self, low: float, high: float) -> bool:
-        return self.log_hill_of(high) - self.log_hill_of(low) > FAR_APART
+    def log_effective(self, value: float) -> float:
+        return self.log_hill_of(value)
 
     @property
     def topic(self) -> Topic:

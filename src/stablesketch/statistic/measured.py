@@ -12,7 +12,7 @@ from ..numbers.arrays import Array
 from ..text.spoken import about
 from .known import Known
 from .statistic import ANY, Measured, Statistic
-from .words import FAR_APART, VARIETY, Subject, Topic, between, entropy, too_small
+from .words import VARIETY, Subject, Topic, between, entropy, too_small
 
 if TYPE_CHECKING:
     from .published import Release
@@ -55,8 +55,8 @@ class Shannon(Measured):
         """H = ln N - (sum of f ln f)/N; 0 for an empty stream."""
         return float(np.log(total) - found / total) if total else 0.0
 
-    def tells_little(self, low: float, high: float) -> bool:
-        return high - low > FAR_APART
+    def log_effective(self, value: float) -> float:
+        return value
 
     def definition(self) -> str:
         return "minus the sum over all keys of s ln s, where s is the key's share of the total; in nats"

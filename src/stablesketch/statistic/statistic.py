@@ -178,11 +178,9 @@ class Statistic(ABC):
         """A release of the statistic in a few words, without limits: the title of its picture."""
         return f"{str(self)[:1].upper()}{str(self)[1:]} is about {about(release.value)}"
 
-    def tells_little(self, low: float, high: float) -> bool:
-        """Whether these limits allow effective numbers of keys that differ by more than a factor of 10. A value between
-        them then says nothing: it is wherever the noise has put it. Only for statistics of shares.
-        """
-        return False
+    def log_effective(self, value: float) -> float | None:
+        """The logarithm of the effective number of keys at this value; None if it is not a statistic of shares."""
+        return None
 
     @property
     def caution_between_groups(self) -> str:

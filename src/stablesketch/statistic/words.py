@@ -74,9 +74,6 @@ def _filled(text: str, subject: Subject) -> str:
     return text.format(keys=subject.keys, whole=whole, be=be, amount=amount, in_value=in_value)
 
 
-FAR_APART = math.log(10.0)
-"""The distance between limits, as logarithms of effective numbers, beyond which the value says nothing."""
-
 VARIETY = Topic("How varied {be} {whole}", "has the greatest variety of {keys}")
 CONCENTRATION = Topic("How concentrated {be} {whole}", "is the most concentrated, by {keys}")
 
