@@ -173,6 +173,19 @@ def test_a_row_is_not_shown_for_a_name_that_is_further_away(tmp_path: Path, type
     assert "Did you mean" not in said
 
 
+@pytest.mark.parametrize("row", ["alice,3", "alice,2026-11-18", "alice,a@b.org", "alice,"])
+def test_a_row_with_a_number_a_date_or_an_address_is_never_shown(tmp_path: Path, row: str) -> None:
+    path = tmp_path / "e.csv"
+    path.write_text(f"{row}\nbob,4\n")
+    assert "alice" not in refused(path, "alcie")
+
+
+def test_a_wide_table_without_wide_is_shown_the_way(tmp_path: Path) -> None:
+    path = tmp_path / "e.csv"
+    path.write_text("site," + ",".join(f"sp {i}" for i in range(30)) + "\na" + ",1" * 30 + "\n")
+    assert "If every key has a column of its own, pass wide=True instead of a key" in refused(path, "species")
+
+
 def test_without_a_header_the_advice_works(tmp_path: Path) -> None:
     path = tmp_path / "e.csv"
     path.write_text("alice,FR\nbob,FR\n")

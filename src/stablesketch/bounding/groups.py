@@ -210,18 +210,25 @@ def threshold(budget: GroupBudget) -> int:
 
 
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
+_PIECES = re.compile(r"(\D*)(\d{0,15})")
 _DAY = re.compile(r"\d{4}-\d\d(-\d\d)?")
 
 
 def in_order(names: Iterable[Name]) -> list[Name]:
-    """The names in natural order: numbers by their size.
+    """The names in natural order: numbers by their size, also within a text.
 
     >>> in_order([("FR", "10"), ("FR", "9"), ("DE", "10")])
     [('DE', '10'), ('FR', '9'), ('FR', '10')]
+    >>> in_order([("site 10",), ("site 9",)])
+    [('site 9',), ('site 10',)]
     """
-    return sorted(
-        names, key=lambda name: [(0.0 if _NUMBER.fullmatch(part) is None else float(part), part) for part in name]
-    )
+    return sorted(names, key=lambda name: [_place(part) for part in name])
+
+
+def _place(part: str) -> tuple[float, list[tuple[str, int]], str]:
+    """Where part of a name stands: by its number, or by the texts and whole numbers that it consists of."""
+    number = 0.0 if _NUMBER.fullmatch(part) is None else float(part)
+    return number, [(text, int(digits or -1)) for text, digits in _PIECES.findall(part)], part
 
 
 def are_numbers(names: Iterable[Name]) -> bool:

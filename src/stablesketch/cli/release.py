@@ -200,7 +200,10 @@ def release(
         )
     if (value is not None or wide) and max_value is None and unit != "individual":
         valued = "--wide" if wide else "--value"
-        raise typer.BadParameter(f"{valued} needs --max-value: a bound on one pair's value. Try --max-value auto.")
+        individual = "" if person is not None else " If values count individuals, pass --unit individual instead."
+        raise typer.BadParameter(
+            f"{valued} needs --max-value: a bound on one pair's value. Try --max-value auto.{individual}"
+        )
     counted = pairs is None and may_count_pairs(related, by)
     used_pairs = 1 if pairs_per_person is None else pairs_per_person
     posed = question(

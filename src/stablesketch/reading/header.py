@@ -2,8 +2,9 @@
 
 **What an error may show.** A file without a header, read as if it had one, has somebody's row where the names should
 be. Names are therefore shown only if they are certainly a header: at least one requested column is among them, spelt
-the same except for case (`missing_column`). Otherwise the error shows at most a name that differs by one slip of the
-pen from the one that was typed, which tells nobody anything new, and says how to look at the line yourself.
+the same except for case (`missing_column`). Otherwise the error says how to look at the line yourself. It shows at most
+one name: one that differs by a single slip from what was typed, so that it tells hardly anything new, and only if all
+cells look like names of columns. Rows of data mostly have a number, a date or an address among them.
 
 Quotes follow RFC 4180. Unterminated quotes, and text beside quotes, are refused: DuckDB reads them differently, and
 could take any number of rows into the header.
@@ -24,6 +25,8 @@ from .lines import LONGEST_LINE, too_long
 from .packed import compression_of, opened_text, unreadable
 
 _STEP = 1 << 14
+_MANY = 20  # columns: perhaps a wide table
+_LIKE_A_NAME = re.compile(r"[^\W\d][\w -]*").fullmatch
 _QUOTED = re.compile(rb'"((?:[^"]++|"")*+)"')
 
 
@@ -178,7 +181,9 @@ def missing_column(source: str, name: str, have: Sequence[str], wanted: Iterable
     why, way_out = _DOUBTS[doubt]
     way_out = way_out.replace("{}", _how_to_look(source))
     whole = "query" if doubt == "query" else "file"
-    nearest = next((one for one in have if _one_slip(name, one)), None)
+    if len(have) >= _MANY:
+        way_out += f". If every key has a column of its own, pass {arg('wide', True)} instead of a key"
+    nearest = next((one for one in have if _one_slip(name, one)), None) if all(map(_LIKE_A_NAME, have)) else None
     hidden = "Their names" if nearest is None else f"Did you mean {nearest}? The other names"
     return DataError(
         source,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..errors import DataError
+from ..errors import ArgumentError, DataError
+from ..text.wording import arg
 from .columns import BadRow, Cast, Columns, OnBad, bad_rows, checked_types, is_zero, selection
-from .duckdb import DuckDB
+from .duckdb import DuckDB, text_literal
 from .header import Doubt
 
 
@@ -43,6 +44,31 @@ class Table:
         """The table itself; refuses columns that do not exist, or have the wrong type for their role."""
         checked_types(self.name, columns, self.types, text=self.text, doubt=self.doubt, cast=self.cast)
         return self
+
+    def check_names(self, columns: Columns, names: Sequence[Sequence[str]]) -> None:
+        """Refuses listed groups that no row can have, because cells of their column's type are written otherwise. Only
+        types are looked at: whether there are such rows stays private.
+
+        Raises:
+            ArgumentError: a name is written otherwise.
+        """
+        for place, column in enumerate(columns.by):
+            kind = self.types[column]
+            if self.text or kind in ("VARCHAR", "BLOB", "JSON") or kind.startswith("ENUM"):
+                continue
+            listed = ", ".join(text_literal(one) for one in dict.fromkeys(name[place] for name in names))
+            wrong = self.duckdb.rows(
+                f"select name, written from (select name, cast(try_cast(name as {kind}) as varchar) as written from "
+                f"(select unnest([{listed}]) as name)) where written is distinct from name limit 1",
+                self.name,
+            )
+            if wrong:
+                name, written = wrong[0]
+                way_out = "List names of that type" if written is None else f"Write {written} in the list"
+                raise ArgumentError(
+                    "groups", name, f"must be written as the cells of column {column}, of type {kind}, are",
+                    f"{way_out}, or cast the column to text in a query ({arg('sql')})",
+                )  # fmt: skip
 
     def query(self, columns: Columns, on_bad: OnBad) -> str:
         """The pairs as SQL: k0, ..., v, g0, ..., u; zeros as in `columns`. With "skip", only valid rows."""

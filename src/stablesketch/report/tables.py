@@ -8,7 +8,7 @@ from ..page import escaped
 from ..release.outcome import GroupRelease, largest_first
 from ..statistic import Statistic
 from ..statistic.published import Release
-from ..text.spoken import about, short
+from ..text.spoken import with_limits
 
 _MOST_ORDERS = 5  # in columns beside each other
 
@@ -26,7 +26,7 @@ def group_table(groups: Sequence[GroupRelease], statistic: Statistic, in_order: 
         said = [
             (
                 one.name,
-                [f"{about(each.value)} ({about(each.low)} to {about(each.high)})" for each in one.release.points],
+                ["{} ({} to {})".format(*with_limits(each.value, each.low, each.high)) for each in one.release.points],
             )
             for one in ordered
         ]
@@ -60,8 +60,8 @@ def _limits(release: Release) -> tuple[str, str]:
     return f"{100 * release.confidence:g}% from", "to"
 
 
-def _cells(*values: float) -> list[str]:
-    return [short(value) for value in values]
+def _cells(value: float, low: float, high: float) -> tuple[str, str, str]:
+    return with_limits(value, low, high, least=4)
 
 
 def _table(first: str, numbers: Sequence[str], found: Iterable[tuple[str, Sequence[str]]]) -> str:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ..numbers.arrays import Array
-from ..text.spoken import about
+from ..text.spoken import about, with_limits
 from .known import Known
 from .statistic import ANY, Measured, Statistic
-from .words import VARIETY, Subject, Topic, between, entropy, too_small
+from .words import VARIETY, Subject, Topic, entropy, sure, too_small
 
 if TYPE_CHECKING:
     from .published import Release
@@ -106,7 +106,9 @@ class Distinct(Measured):
     def headline(self, release: Release, subject: Subject) -> str:
         if release.value <= 0.0 or release.high <= 0.0:
             return f"{too_small(f'number of different {subject.keys}')}."
-        return f"There are about {about(release.value)} different {subject.keys}: {between(release, about)}."
+        value, low, high = with_limits(release.value, release.low, release.high)
+        said = f"between {low} and {high} at {sure(release)} confidence"
+        return f"There are about {value} different {subject.keys}: {said}."
 
     def finding(self, release: Release, subject: Subject) -> str:
         return f"About {about(release.value)} different {subject.keys}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..errors import ArgumentError, ArgumentTypeError
 from ..numbers.arrays import Array
-from ..text.spoken import about
+from ..text.spoken import with_limits
 from .arguments import ORDER, Argument, read_orders
 from .diversity import NEAR_ENTROPY, Hill
 from .known import Known
@@ -126,14 +126,14 @@ class Profile(Derived):
 
     def headline(self, release: Release, subject: Subject) -> str:
         first, last = release.points[0], release.points[-1]
-        limits = f"{about(first.low)} to {about(first.high)}"
-        said = f"about {about(first.value)} effectively different {subject.keys} at order {first.order:g} ({limits})"
+        value, low, high = with_limits(first.value, first.low, first.high)
+        said = f"about {value} effectively different {subject.keys} at order {first.order:g} ({low} to {high})"
         if len(release.points) == 1:
             return f"{rows(release, subject)} have {said} at {sure(release)} confidence."
+        value, low, high = with_limits(last.value, last.low, last.high)
         return (
-            f"{rows(release, subject)} have {said}, and about {about(last.value)} at order {last.order:g} "
-            f"({about(last.low)} to {about(last.high)}), where common ones weigh more; each at {sure(release)} "
-            "confidence."
+            f"{rows(release, subject)} have {said}, and about {value} at order {last.order:g} ({low} to {high}), "
+            f"where common ones weigh more; each at {sure(release)} confidence."
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..text.spoken import about, short
+from ..text.spoken import about, short, with_limits
 
 if TYPE_CHECKING:
     from .published import Release
@@ -102,9 +102,10 @@ def too_small(what: str) -> str:
 
 def as_varied(release: Release, subject: Subject, value: float, low: float, high: float) -> str:
     """A release as an effective number of keys."""
+    number, least, most = with_limits(value, low, high)
     return (
-        f"{rows(release, subject)} are as varied as {about(value)} {subject.equal_keys}: between {about(low)} and "
-        f"{about(high)} at {sure(release)} confidence."
+        f"{rows(release, subject)} are as varied as {number} {subject.equal_keys}: between {least} and {most} at "
+        f"{sure(release)} confidence."
     )
 
 

@@ -21,6 +21,22 @@ def about(value: float) -> str:
     return short(float(f"{value:.3g}"))
 
 
+def with_limits(value: float, low: float, high: float, least: int = 3) -> tuple[str, str, str]:
+    """A value and its limits, all to the same place: three or four digits (`least`), or more if the limits are so close
+    that these would be the same.
+
+    >>> with_limits(168.74, 168.71, 168.77), with_limits(696.85, 648.68, 743.47)
+    (('168.74', '168.71', '168.77'), ('697', '649', '743'))
+    """
+    largest, apart = max(abs(value), abs(low), abs(high)), high - low
+    digits = math.ceil(math.log10(largest / apart)) + 1 if 0.0 < apart < math.inf else least
+    if digits <= least:
+        say = about if least == 3 else short
+        return say(value), say(low), say(high)
+    places = max(digits - 1 - math.floor(math.log10(largest)), 0)
+    return f"{value:,.{places}f}", f"{low:,.{places}f}", f"{high:,.{places}f}"
+
+
 def percent(part: float) -> str:
     """A part of a whole, or a relative error."""
     return f"{100 * part:,.0f}%" if part >= 1.0 else f"{100 * part:.3g}%"

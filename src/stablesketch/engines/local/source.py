@@ -39,6 +39,8 @@ class LocalSource:
         if isinstance(source, Stream) and (question.reads_again or question.on_bad == "skip"):
             source = source.kept(duckdb, columns, question.on_bad)
         self._source = source
+        if isinstance(source, Table) and question.groups is not None:
+            source.check_names(columns, question.groups)
         if isinstance(source, Table) and question.reads_again and question.on_bad == "error":
             # SQL works on these rows before this process sees them, so they are checked first.
             bad = source.first_bad(columns, question.largest)
