@@ -145,7 +145,7 @@ def test_names_are_shown_where_one_that_was_asked_for_is_among_them(tmp_path: Pa
         people = tmp_path / name  # a map from people to numbers
         people.write_text('{"alice": 3, "bob": 4}\n')
         said = refused(people)
-        assert "alice" not in said
+        assert "alice" not in said + refused(people, "alise")
         assert "Look at its first object yourself" in said
         assert "header" not in said
         people.write_text("")

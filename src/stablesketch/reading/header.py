@@ -4,7 +4,8 @@
 be. Names are therefore shown only if they are certainly a header: at least one requested column is among them, spelt
 the same except for case (`missing_column`). Otherwise the error says how to look at the line yourself. It shows at most
 one name: one that differs by a single slip from what was typed, so that it tells hardly anything new, and only if all
-cells look like names of columns. Rows of data mostly have a number, a date or an address among them.
+cells look like names of columns. Rows of data mostly have a number, a date or an address among them. Fields of JSON
+are never shown so: an object may map people to numbers.
 
 Quotes follow RFC 4180. Unterminated quotes, and text beside quotes, are refused: DuckDB reads them differently, and
 could take any number of rows into the header.
@@ -183,7 +184,8 @@ def missing_column(source: str, name: str, have: Sequence[str], wanted: Iterable
     whole = "query" if doubt == "query" else "file"
     if len(have) >= _MANY:
         way_out += f". If every key has a column of its own, pass {arg('wide', True)} instead of a key"
-    nearest = next((one for one in have if _one_slip(name, one)), None) if all(map(_LIKE_A_NAME, have)) else None
+    like_names = doubt != "fields" and all(map(_LIKE_A_NAME, have))
+    nearest = next((one for one in have if _one_slip(name, one)), None) if like_names else None
     hidden = "Their names" if nearest is None else f"Did you mean {nearest}? The other names"
     return DataError(
         source,
