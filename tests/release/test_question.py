@@ -182,6 +182,8 @@ def test_what_is_not_asked_is_refused() -> None:
         ss.release("e.csv", ss.Moment(0.5), PRIVACY, key="app", value="n", colour="blue")  # type: ignore[call-arg]
     with pytest.raises(ss.ArgumentTypeError, match=r"persn cannot be passed to a release\. Did you mean person\?"):
         ss.release("e.csv", ss.Moment(0.5), PRIVACY, key="app", persn="user")  # type: ignore[call-arg]
+    with pytest.raises(ss.ArgumentTypeError, match=r"groupby cannot be passed to a release\. Did you mean by\?"):
+        ss.release("e.csv", ss.Moment(0.5), PRIVACY, key="app", groupby="country")  # type: ignore[call-arg]
     with pytest.raises(ss.ArgumentTypeError, match=r"in the privacy: ss.Privacy\(epsilon, delta, max_value=..."):
         ss.release("e.csv", ss.Moment(0.5), PRIVACY, key="app", max_value=5)  # type: ignore[call-arg]
     with pytest.raises(ss.ArgumentTypeError, match="must be the name of a column"):

@@ -96,10 +96,16 @@ def question(
     return Question(wanted, columns, groups=listed, input=Input(**how), **given)
 
 
+# What other libraries call these arguments, where the nearest spelling would be another one.
+_ELSEWHERE = {"groupby": "by", "group_by": "by", "group": "by", "column": "key", "user": "person", "weight": "value"}
+
+
 def _unknown(name: str) -> ArgumentTypeError:
     """The error about an argument that does not exist, with what to pass instead."""
     if name in Privacy.__annotations__:
         way_out = f"Pass it in the privacy: ss.Privacy(epsilon, delta{'' if name in _FIRST else f', {name}=...'})"
+    elif name in _ELSEWHERE:
+        way_out = f"Did you mean {_ELSEWHERE[name]}?"
     else:
         way_out = did_you_mean(name, [*_ARGUMENTS, "statistic", "privacy"]) or (
             f"Pass some of: {', '.join(sorted(_ARGUMENTS))}"
