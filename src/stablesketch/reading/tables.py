@@ -59,7 +59,7 @@ class Table:
             listed = ", ".join(text_literal(one) for one in dict.fromkeys(name[place] for name in names))
             wrong = self.duckdb.rows(
                 f"select name, written from (select name, cast(try_cast(name as {kind}) as varchar) as written from "
-                f"(select unnest([{listed}]) as name)) where written is distinct from name limit 1",
+                f"(select unnest([{listed}]) as name)) where written is null or written != name limit 1",
                 self.name,
             )
             if wrong:

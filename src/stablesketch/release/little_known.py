@@ -23,7 +23,7 @@ FAR_APART = math.log(10.0)
 
 _NAMED = 5  # groups, in a sentence
 
-Judge = Callable[[Statistic, Point | Release], bool]
+PointTest = Callable[[Statistic, Point | Release], bool]
 
 
 def little_known(statistic: Statistic, releases: Sequence[tuple[Name, Release]]) -> str:
@@ -68,13 +68,13 @@ def _at_the_end(own: Statistic, at: Point | Release) -> bool:
     return own.log_effective(at.value) == 0.0 and not _far_apart(own, at)
 
 
-def _orders(statistic: Statistic, release: Release, judge: Judge) -> list[float]:
+def _orders(statistic: Statistic, release: Release, judge: PointTest) -> list[float]:
     """The orders of a release that are judged so."""
     points: Sequence[Point | Release] = release.points or (release,)
     return [own.p for own, at in zip(statistic.points, points, strict=True) if judge(own, at)]
 
 
-def _which(statistic: Statistic, releases: Sequence[tuple[Name, Release]], judge: Judge) -> tuple[str, bool]:
+def _which(statistic: Statistic, releases: Sequence[tuple[Name, Release]], judge: PointTest) -> tuple[str, bool]:
     """Which values are judged so, in words, empty if none is; and whether they are several."""
     found = [(name, orders) for name, release in releases if (orders := _orders(statistic, release, judge))]
     if not found:
