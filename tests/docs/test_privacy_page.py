@@ -15,6 +15,7 @@ from test_snippets import prose
 
 import stablesketch as ss
 from stablesketch.mechanism.bare.floor import relative_deviation
+from stablesketch.privacy.advice import suspicion
 from stablesketch.privacy.precision import coarse_enough_step, grid_step, is_covered, rounding_delta
 
 ROOT = Path(__file__).parents[2]
@@ -90,6 +91,15 @@ def test_the_blocks_are_what_the_code_says(name: str) -> None:
 def test_the_two_parts_of_the_error_on_the_page() -> None:
     plan = ss.plan(ss.Moment(0.5), ASKED)
     assert f"{100 * plan.error:.3g}% of F_0.5, and ± {math.sqrt(2.0) * plan.noise:.3g}" in prose(PRIVACY)
+
+
+def test_what_a_suspicion_becomes() -> None:
+    rows = re.findall(r"^\| ([\d.]+) \| ([\d.]+%) \| ([\d.]+%) \|$", PRIVACY.read_text(encoding="utf-8"), re.MULTILINE)
+    assert [epsilon for epsilon, _, _ in rows] == ["0.1", "0.5", "1", "2", "5", "12"]
+    for epsilon, half, hundredth in rows:
+        odds = 1.1 * math.exp(float(epsilon)) / 99.0
+        assert half == suspicion(float(epsilon), 1e-9)
+        assert hundredth == f"{math.ceil(1000.0 * odds / (1.0 + odds)) / 10:g}%"
 
 
 def test_the_row_that_the_issue_was_about() -> None:

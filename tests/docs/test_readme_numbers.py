@@ -55,6 +55,23 @@ def test_entries_for_a_tenth_of_a_percent() -> None:
     assert found.entries_per_key == 16
 
 
+def test_the_error_by_the_share_of_the_most_common_key() -> None:
+    usual = plan(Hill(1), ASKED)
+    text = ACCURACY.read_text(encoding="utf-8")
+    shares, errors = (
+        re.findall(r"([\d.]+)%", line)
+        for line in text.splitlines()
+        if line.startswith(("| share of the most common key", "| error of the sketch |"))
+    )
+    assert usual.size == 312 * 64
+
+    def error(squares: float) -> str:
+        return f"{100 * math.hypot(usual.error, usual.worst_error * math.sqrt(squares * (1 - 1 / 312))):.3g}"
+
+    assert errors == [error((float(share) / 100) ** 2) for share in shares]
+    assert f"Five keys with 5% each give {error(5 * 0.05**2)}%." in prose(ACCURACY)
+
+
 def test_the_plan_of_the_example() -> None:
     usual = plan(Hill(0.5), ASKED)
     assert f"the error: {100 * usual.error:.3g}% if every key is rare" in README

@@ -63,7 +63,8 @@ class Ledger(Forecasting):
 
     *How it adds up.* By privacy loss distributions, certified from above (privacy/loss_law.py, privacy/charge.py,
     accounting.py), which gives far less than the sum of the ε. This assumes that the plans of later releases do not
-    depend on the values of earlier ones. With `adaptive=True` they may, at a price of some 15% in ε.
+    depend on the values of earlier ones. With `adaptive=True` they may, at a price:
+    about 10% to 20% in ε over many releases, more over a few.
 
     *Renewal.* With `per="month"` (a calendar day, week, month, quarter or year, in UTC) each period has the whole
     budget: what is recorded in one period is (epsilon, delta)-private. For somebody who is in the data of k periods
