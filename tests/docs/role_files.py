@@ -1,4 +1,4 @@
-"""The files that three newcomers bring: two million rows or cells each, made up, but shaped like real ones."""
+"""The files that three newcomers bring: up to two million rows or cells each, made up, but shaped like real ones."""
 
 from __future__ import annotations
 
@@ -29,6 +29,15 @@ def abundances(path: Path) -> None:
     counts = rng.poisson(rng.lognormal(-3.0, 2.0, SPECIES) * rng.gamma(2.0, 0.5, (SITES, SPECIES)))
     species = {f"sp{number}": counts[:, number] for number in range(SPECIES)}
     csv.write_csv(pa.table({"site": [f"site {number}" for number in range(SITES)]} | species), path)
+
+
+def counts(path: Path) -> None:
+    """A small study: twelve sites by 300 species, 800 to 2,000 individuals a site."""
+    rng = np.random.default_rng(24)
+    shares = rng.lognormal(0.0, 1.6, 300) * rng.gamma(1.5, 1.0, (12, 300))
+    table = np.array([rng.multinomial(rng.integers(800, 2_001), each / each.sum()) for each in shares])
+    species = {f"sp{number + 1}": table[:, number] for number in range(300)}
+    csv.write_csv(pa.table({"site": [f"site {number}" for number in range(1, 13)]} | species), path)
 
 
 def sightings(path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Three newcomers, each with a file of two million rows or cells, follow their page to a report they can hand on."""
+"""Three newcomers with files of up to two million rows or cells follow their page to a report they can hand on."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from page_runner import reader_here
-from role_files import abundances, app_opens, flows, sightings
+from role_files import abundances, app_opens, counts, flows, sightings
 from test_snippets import ROOT, blocks
 
 pytestmark = pytest.mark.slow
@@ -17,7 +17,7 @@ MOST_COMMANDS = 5
 
 BRINGS: dict[str, dict[str, Callable[[Path], None]]] = {
     "data-engineers": {"app_opens.csv": app_opens},
-    "ecologists": {"abundances.csv": abundances, "sightings.csv": sightings},
+    "ecologists": {"abundances.csv": abundances, "counts.csv": counts, "sightings.csv": sightings},
     "operators": {"eve.json.gz": flows},
 }
 HANDS_ON = {
