@@ -32,7 +32,8 @@ class Privacy:
       protects *what* a person contributed: key and value. The number of pairs is public, and it does not hide that a
       person is in the stream, or how often.
 
-    Both need the same noise. Values are integers from 1 to `max_value`. `pairs_per_person` is the maximum number of
+    Moments and distinct counts need about the same noise under both; tables, and entropy by a sketch, need up to twice
+    as much under `"replace"`. Values are integers from 1 to `max_value`. `pairs_per_person` is the maximum number of
     pairs of one person; with 1, pairs are protected, not people.
 
     With `unit="key"` every key is one person, and everything that the key has is protected: each key has exactly one
