@@ -43,12 +43,12 @@ the removed parts have mass 1 - Π(1 - ...) <= k δ₁ in all. So the table is (
 keys, and the failures count k times. Likewise H(e^ε') + k δ₁ for other ε': shifts j_g of discrete noise together reveal
 no more than one shift of Σ j_g (bounding/groups.py).
 
-**Assumptions.** AES-128 is a pseudorandom permutation and HMAC-SHA256 a pseudorandom function: the guarantee is
-computational, like that of every release here. The registers are integers and the permutation is exact, so there is no
-term for finite precision. L is drawn exactly, from random bits that come from the secret. So all shards under one
-secret have the same phantoms, a merge has them once, and a shard seen alone is as private as the whole. *One* look at
-the registers, with or without the release computed from them, is one release. A look now and another after more keys
-are two releases, and together they reveal whether the keys in between were new: one release per secret.
+**Assumptions.** AES-128 is a pseudorandom permutation; HMAC-SHA256 and SHAKE-256 are pseudorandom functions. The
+guarantee is computational, like that of every release here. The registers are integers and the permutation is exact, so
+there is no term for finite precision. L is drawn exactly, from random bits that come from the secret. So all shards
+under one secret have the same phantoms, a merge has them once, and a shard seen alone is as private as the whole. *One*
+look at the registers, with or without the release computed from them, is one release. A look now and another after more
+keys are two releases, and together they reveal whether the keys in between were new: one release per secret.
 
 **Compared with** a public number of phantoms: then there is only the registers' own randomness, and a few keys leave
 so many traces that their number shows almost exactly. The simple bound (each of m registers is held by one key, so one
