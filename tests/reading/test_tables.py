@@ -171,7 +171,7 @@ def test_entropy_by_sketch(whose: str) -> None:
     privacy = group_privacy(whose)
     plan = ss.plan(ss.Shannon(), privacy, size=16)
     noise = entropy_noise(plan)
-    mass, counted = charge_of(plan).parts
+    mass, counted, weights = charge_of(plan).parts
     most = 0
     for one, other in neighbours(whose):
         moves = 0
@@ -192,7 +192,10 @@ def test_entropy_by_sketch(whose: str) -> None:
     assert counted.distance == privacy.pairs_per_person * MOST
     # In every group that changes, ζ may be beyond its reach, and T too small.
     assert mass.gap >= privacy.copies * noise._each(privacy.copies) * 2 * (1 - 1e-6)
-    assert (1.0 + math.exp(mass.epsilon)) * mass.gap <= privacy.delta
+    # Failures of the weights, in every group that changes, are charged by themselves, without a factor of e^ε.
+    assert (weights.epsilon, weights.delta) == (0.0, noise.mishap)
+    assert noise.copies == privacy.copies
+    assert (1.0 + math.exp(mass.epsilon)) * mass.gap + weights.delta <= privacy.delta
 
 
 def entropy_mass(own: list[int]) -> float:
