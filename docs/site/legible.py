@@ -1,6 +1,7 @@
 """Marks what readers of a page could not read on their screen; style.css says what each mark does.
 
 - A word with a hyphen in code stays in one line; a path may be broken after a slash, and an assignment after its sign.
+- A number such as 1e-9 or 800-226 stays in one line, and the name of a module may be broken after a dot.
 - A table cell with a sentence in it is not squeezed into a column of single words.
 - A wide picture scrolls on a phone, and the widest opens by itself. A screenshot has a second one for dark pages.
 """
@@ -15,6 +16,9 @@ DOCS = Path(__file__).parents[1]
 
 _CODE = re.compile(r"<pre.*?</pre>|<code>.*?</code>", re.DOTALL)
 _HYPHENATED = re.compile(r"(?<![\w-])[\w-]*-[\w-]+")  # an option, or a word such as person-window
+_NOT_TEXT = re.compile(r"(<(pre|code|math)\b.*?</\2>|<[^>]*>)", re.DOTALL)
+_NUMBER = re.compile(r"[\w.]*\w(?:-\d[\w.]*)+")  # with a hyphen before a digit
+_MODULE = re.compile(r"(?<=>)stablesketch\.[\w.]+(?=<a class=\"headerlink\")")  # in the title of its page
 _BREAKABLE = re.compile(r"(?<=\w[/=])(?=\w)")
 _CELL = re.compile(r"<td(?=[ >])([^>]*)>(.*?)</td>", re.DOTALL)
 _TAG = re.compile(r"<[^>]*>")
@@ -27,7 +31,8 @@ _WIDE, _WIDEST = 400, 700
 def on_page_content(html: str, **_: Any) -> str:
     """The page with its marks."""
     html = _CODE.sub(lambda match: match[0] if match[0].startswith("<pre") else _code(match[0]), html)
-    html = _CELL.sub(_cell, html)
+    html = _MODULE.sub(lambda name: name[0].replace(".", ".<wbr>"), html)
+    html = _CELL.sub(_cell, _numbers(html))
     return _PICTURE.sub(lambda match: _picture(*match.groups()), html)
 
 
@@ -37,6 +42,12 @@ def _code(code: str) -> str:
         return code
     words = _HYPHENATED.sub(lambda word: f'<span class="option">{word[0]}</span>', _BREAKABLE.sub("\0", text))
     return f"<code>{words}</code>".replace("\0", "<wbr>")
+
+
+def _numbers(html: str) -> str:
+    parts = _NOT_TEXT.split(html)  # a text, what is none, the name of its element, a text, ...
+    texts = (_NUMBER.sub(r'<span class="joined">\g<0></span>', text) for text in parts[::3])
+    return "".join(text + other for text, other in zip(texts, [*parts[1::3], ""], strict=True))
 
 
 def _cell(cell: re.Match[str]) -> str:

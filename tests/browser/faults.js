@@ -23,6 +23,27 @@
       }
   }
 
+  // A number with a hyphen stays in one line, and a formula with its full stop.
+  const oneLine = range => new Set([...range.getClientRects()].map(box => Math.round(box.top))).size < 2
+  const texts = document.createTreeWalker(document.querySelector("article"), NodeFilter.SHOW_TEXT)
+  while (texts.nextNode()) {
+    const parent = texts.currentNode.parentElement
+    if (parent.closest("pre, code, math")) continue
+    for (const word of texts.currentNode.data.matchAll(/[\w.]*\w-\d[\w.]*/g)) {
+      const range = document.createRange()
+      range.setStart(texts.currentNode, word.index)
+      range.setEnd(texts.currentNode, word.index + word[0].length)
+      if (!oneLine(range)) tell(`broken in two, ${word[0]}`, parent)
+    }
+  }
+  for (const formula of document.querySelectorAll("span.formula")) {
+    const range = document.createRange(), math = formula.querySelector("math")
+    if (formula.lastChild === math) continue
+    range.selectNode(formula.lastChild)
+    const box = math.getBoundingClientRect()
+    if (range.getBoundingClientRect().top > (box.top + box.bottom) / 2) tell("parted from its full stop", formula)
+  }
+
   // The button to copy stands beside the code.
   for (const button of document.querySelectorAll("article pre :is(.md-clipboard, .md-code__button), article pre + .md-clipboard")) {
     const box = button.getBoundingClientRect(), code = button.closest("pre, .highlight").querySelector("code").getBoundingClientRect()

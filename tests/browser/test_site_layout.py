@@ -64,6 +64,8 @@ def test_no_page_has_a_fault(page: Any, site: Path, mode: str) -> None:
     [
         ("<h1 style='width: 500px'>a heading</h1>", "the page is"),
         ("<table><td style='width: 9px'><code style='word-break: break-all'>wide_word</code></table>", "broken in two"),
+        ("<p style='width: 9px'>1e-9</p>", "broken in two"),
+        ("<span class=formula style='display: block; width: 9px'><math><mi>xxx</mi></math>.</span>", "parted from"),
         ("<pre><button class=md-clipboard style='margin: -9px'>c</button><code>text</code></pre>", "under the copy"),
         ("<img alt=none src=none.svg>", "no picture"),
         ("<math></math>", "an empty formula"),

@@ -95,3 +95,12 @@ def test_examples_of_docstrings_are_code(site: Path) -> None:
     text = (site / "reference" / "plans.html").read_text(encoding="utf-8")
     assert "<blockquote>" not in text
     assert '<span class="go">Privacy(epsilon=1.0, delta=1e-09)</span>' in text
+
+
+def test_markdown_takes_no_list_or_formula_apart(site: Path) -> None:
+    """A list needs an empty line before it; (x)_+ and (y)_+ are emphasis, and a line that begins with >= is a quote."""
+    for page in site.rglob("*.html"):
+        text = re.sub(r"<(pre|math)\b.*?</\1>", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+        paragraphs = re.findall(r"<(?:p|li)>.*?</(?:p|li)>", text, re.DOTALL)
+        lost = [each for each in paragraphs if re.search(r"\n- |[^\s>(\"]<em>|</em>[\w+]|^<p>=", each)]
+        assert not lost, page

@@ -31,7 +31,7 @@ def annotated(blob: bytes) -> Iterator[str]:
     """One line for each field: offset, bytes, what they mean."""
 
     def line(start: int, stop: int, meaning: str) -> str:
-        return f"{start:3d}  {blob[start:stop].hex(' '):<26} {meaning}"
+        return f"{start:3d}  {blob[start:stop].hex(' '):<27} {meaning}"
 
     version, kind, p, size, resolution = struct.unpack_from("<HHdIH", blob, 8)
     yield line(0, 8, "magic")

@@ -9,9 +9,10 @@ x is a low quantile of ξ, the number of keys n is at most F; the estimate of a 
   Such an entry comes out too small, and yet so large that it hardly counts: with T = 2^71/Γ(1-p) the estimate is too
   small by at most
 
-      F_max ((1 - ρ)^{-θ} - 1),      ρ = (m/r) (F_max c/T)^{|λ|},
+        F_max ((1 - ρ)^{-θ} - 1),      ρ = (m/r) (F_max c/T)^{|λ|},
 
-  for any stream (λ, θ and c as in sketch/estimators/power_sum.py);
+    for any stream (λ, θ and c as in sketch/estimators/power_sum.py);
+
 - the pseudorandom bits are independent except for (blocks)²/2^129, because AES is a permutation;
 - everything else is correct to a relative η = 2^-43.
 

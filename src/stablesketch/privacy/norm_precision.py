@@ -21,6 +21,7 @@ w/3 except with a chosen probability. Far out, for x >= 50, x^p P(|X| > x) <= C 
 most D, 2% above their limits c = (2/π) Γ(p) sin(π(2-p)/2) and pc/2; and x^p P(|X| > x) <= 1 for all x
 (docs/math-noisy-estimate.md, "The tails between orders 1 and 2", has the proofs). Call a term f_k x_k of an entry large
 if it exceeds z, where z >= 8w and 7z/8 >= 50.
+
 - *An entry with a large term is seldom near a given place.* For an interval I in [0, w] of length l, P(some term is
   large, |a_j| in I) <= 2 l C D (8/7)^p z^{-(2p+1)}. Proof: let term k be large. The rest R of the entry is independent
   of it, and |R| > z - w >= 7z/8; R is stable of scale at most 1, so that has probability at most C (7z/8)^{-p}. Then
@@ -42,6 +43,7 @@ if it exceeds z, where z >= 8w and 7z/8 >= 50.
   bullet and add over j: r E(V - U) is the mean of 1/h(Q) (sketch/estimators/norm.py, `gap`). ∎
 
 **The last octave.** The uniform number behind x has a least value; below, x comes out too small.
+
 - p = 2: where it is below 2^-63, with probability q = 2^-64. The law of an entry changes by at most 4q + 3(nq)² in
   total variation for n keys, and that is charged. Proof.
   Two hits or more have probability (nq)²/2. With one, of key k, the rest of the entry is normal of variance 2σ², σ² =

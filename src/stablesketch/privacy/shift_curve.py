@@ -13,7 +13,7 @@ density keeps the property of having one peak (Ibragimov 1956). ∎ ln h is not 
 Lemma 3 of docs/math-sensitivity-and-curve.md does not apply; the following does.
 
 **2. The widest shift is the worst, at every α >= 0 and in both directions.** Let h have one peak, at m: rising before
-it, falling after it. *Claim:* ∫ (h_τ - αh)_+ and ∫ (h - αh_τ)_+ grow with τ.
+it, falling after it. *Claim:* `∫ (h_τ - αh)_+` and `∫ (h - αh_τ)_+` grow with τ.
 
 *Proof.* First α >= 1. Let τ < τ' = τ + d and S = {y: h(y + τ) > αh(y)}. For y >= m, h(y + τ) <= h(y): so S lies left
 of m, where h(y - d) <= h(y). Use the set S - d against τ':
@@ -26,10 +26,10 @@ and the left side is at most the supremum over all sets. For the other direction
 So the pair with τ = Δ dominates every pair with τ in [0, Δ] in the sense of Lemma 4 there. It also dominates products
 of such pairs, whatever the shift of each entry. No search is needed.
 
-**3. One entry.** L(y) = ln h(y) - ln h(y + τ) = -∫_0^τ (ln h)'(y + t) dt is the loss of h against h_τ, and -L that of
-h_τ against h. The line is cut into panels. Gauss nodes in each give its P mass, and its Q mass as the integral of
+**3. One entry.** `L(y) = ln h(y) - ln h(y + τ) = -∫_0^τ (ln h)'(y + t) dt` is the loss of h against h_τ, and -L that
+of h_τ against h. The line is cut into panels. Gauss nodes in each give its P mass, and its Q mass as the integral of
 e^{-L}. *Let all losses of a panel lie in [a, b]. Two atoms at a and b with the same P and Q mass then dominate the
-panel.* Proof: the panel's part of H(α) is E[(1 - αz)_+] over z = e^{-L} in [e^{-b}, e^{-a}], times its P mass. This
+panel.* Proof: the panel's part of H(α) is `E[(1 - αz)_+]` over z = e^{-L} in [e^{-b}, e^{-a}], times its P mass. This
 function of z is convex. Of all laws on an interval with a given mean, the one on its ends has the largest mean of a
 convex function. ∎ (One atom for a panel would be post-processing, and err in the other direction.) The share of b is
 
@@ -39,8 +39,8 @@ a mean of positive terms. Let B = (w²/8) · (a bound of |L''| <= τ sup|(ln h)'
 function is that close to its chord. Then a is the smaller L at the panel's ends minus B, and b the larger plus B.
 
 - *Left end*: for y <= -Y all is one panel. There 0 <= (ln h)' <= 5/|y|: with x = -y >= 50, s^{-s} <= e^{1/e} and |sin
-  πs| <= πs in the integral along the cut give h' <= 2 e^{1/e}/x³, and s^{-s} >= 1 and sin πs >= 2s for s <= 1/2 give h
-  >= 0.6/x². So |L| <= 5τ/(Y - τ) there, and all of the mass is put at the larger end: H grows with every loss.
+  πs| <= πs in the integral along the cut give h' <= 2 e^{1/e}/x³, and s^{-s} >= 1 and sin πs >= 2s for s <= 1/2 give
+  h >= 0.6/x². So |L| <= 5τ/(Y - τ) there, and all of the mass is put at the larger end: H grows with every loss.
 - *Right end*: R exceeds the last panel with probability 1e-33. This mass is put at infinity.
 
 Then the atoms are split onto a lattice and composed (loss_law.py), which also only raises the curve.
