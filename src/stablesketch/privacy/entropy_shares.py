@@ -82,7 +82,8 @@ class EntropyShares:
             raise ArgumentError(
                 "delta", self.privacy.delta,
                 f"must be larger for {self.entries:,} entries per key",
-                f"Pass a larger {subject('delta')}, or {arg('mechanism', 'exact')}",
+                f"Pass a larger {subject('delta')}, or {arg('mechanism', 'exact')} and leave out {arg('size')} and "
+                f"{arg('memory')}",
                 because=f"it would cover streams of up to {self.most_keys:,} keys",
             )  # fmt: skip
 
