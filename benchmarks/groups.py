@@ -9,19 +9,16 @@ release has its own secret. The table goes into docs/when-not.md.
 
 from __future__ import annotations
 
-import argparse
-import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet
 
 import stablesketch as ss
+from short_study import percent, stream_of, study
 from stablesketch.statistic import Statistic
-from stream_study import Stream, measured, pasted
+from stream_study import Stream, measured
 
-PAGE = Path(__file__).parents[1] / "docs" / "when-not.md"
 GROUPS, KEYS = 20, 500
 STATISTICS: tuple[Statistic, ...] = (ss.Hill(0.5), ss.Hill(1))
 HEADINGS = ("rows", "protected", "statistic", "sketch: error", "intervals that hold", "exact mechanism: error")
@@ -30,10 +27,7 @@ HEADINGS = ("rows", "protected", "statistic", "sketch: error", "intervals that h
 def made(pairs: int, folder: Path) -> Stream:
     weights = 1.0 / (np.arange(KEYS) + 10.0)
     keys = np.random.default_rng(pairs).choice(KEYS, pairs, p=weights / weights.sum())
-    table = pa.table({"key": keys, "value": np.ones(pairs, dtype=np.int64)})
-    path = folder / f"{pairs}.parquet"
-    pyarrow.parquet.write_table(table, path)
-    return Stream(path)
+    return stream_of(keys, folder)
 
 
 def row(stream: Stream, statistic: Statistic, person: int, releases: int) -> tuple[str, ...]:
@@ -42,25 +36,18 @@ def row(stream: Stream, statistic: Statistic, person: int, releases: int) -> tup
     # Exact noise is the same for every group, whatever the others contain.
     alone = ss.Privacy(1.0, 1e-9, pairs_per_person=person)
     (exact,) = measured(stream, statistic, releases, privacy=alone, mechanism="exact")
-    ours, theirs = (f"{100 * float(str(one['error'])):.2g}%" for one in (found, exact))
+    ours, theirs = (percent(one["error"]) for one in (found, exact))
     whom = "a row" if person == 1 else f"a person, {person} rows"
     return f"{stream.pairs:,}", whom, str(statistic), ours, f"{found['covered']} of {releases}", theirs
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--releases", type=int, default=200)
-    releases = parser.parse_args().releases
-    lines = ["| " + " | ".join(HEADINGS) + " |", "|---" * len(HEADINGS) + "|"]
-    with tempfile.TemporaryDirectory() as folder:
-        for pairs in (1_000, 2_000, 5_000):
-            stream = made(pairs, Path(folder))
-            for person in (1, 5):
-                for statistic in STATISTICS:
-                    lines.append("| " + " | ".join(row(stream, statistic, person, releases)) + " |")
-    pasted(PAGE, "benchmarks/groups.py", "\n".join(lines))
-    print("\n".join(lines))
+def rows(releases: int, folder: Path) -> Iterator[tuple[str, ...]]:
+    for pairs in (1_000, 2_000, 5_000):
+        stream = made(pairs, folder)
+        for person in (1, 5):
+            for statistic in STATISTICS:
+                yield row(stream, statistic, person, releases)
 
 
 if __name__ == "__main__":
-    main()
+    study("groups.py", __doc__, "when-not.md", HEADINGS, rows)

@@ -9,16 +9,15 @@ person is used, so the errors are those of sketch and noise alone. The table goe
 
 from __future__ import annotations
 
-import argparse
-import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import stablesketch as ss
 from groups import made
+from short_study import percent, study
 from stablesketch.plan import MechanismName
-from stream_study import measured, pasted
+from stream_study import measured
 
-PAGE, NAME = Path(__file__).parents[1] / "docs" / "accuracy.md", "benchmarks/people.py"
 PEOPLE, ROWS_EACH = (100, 500, 1_000, 2_000, 5_000, 20_000, 100_000), (1, 5, 10)
 MECHANISMS: tuple[MechanismName, ...] = ("sketch", "exact")
 HEADINGS = (
@@ -40,22 +39,10 @@ def row(people: int, releases: int, folder: Path) -> list[str]:
     return [f"{people:,} people", *cells, f"{covered:,} of {releases * len(cells):,}"]
 
 
-def percent(error: object) -> str:
-    share = float(str(error))
-    return "over 100%" if share > 1.0 else f"{100 * share:.2g}%"
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--releases", type=int, default=200)
-    releases = parser.parse_args().releases
-    lines = ["| " + " | ".join(HEADINGS) + " |", "|---" * len(HEADINGS) + "|"]
-    with tempfile.TemporaryDirectory() as folder:
-        for people in PEOPLE:
-            lines.append("| " + " | ".join(row(people, releases, Path(folder))) + " |")
-            print(lines[-1], flush=True)
-    pasted(PAGE, NAME, "\n".join(lines))
+def rows(releases: int, folder: Path) -> Iterator[list[str]]:
+    for people in PEOPLE:
+        yield row(people, releases, folder)
 
 
 if __name__ == "__main__":
-    main()
+    study("people.py", __doc__, "accuracy.md", HEADINGS, rows)

@@ -10,21 +10,17 @@ table goes into docs/for/ecologists.md.
 
 from __future__ import annotations
 
-import argparse
-import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet
 
 import stablesketch as ss
-from people import percent
+from short_study import percent, stream_of, study
 from stablesketch.plan import MechanismName
 from stablesketch.statistic import Statistic
-from stream_study import Stream, measured, pasted
+from stream_study import Stream, measured
 
-PAGE, NAME = Path(__file__).parents[1] / "docs" / "for" / "ecologists.md", "benchmarks/small_sites.py"
 SIGHTINGS, EPSILONS, FEW = (50, 100, 200, 500, 1_000, 3_000, 10_000), (1.0, 4.0), 500
 HEADINGS = (
     "sightings", "species", "ε", "profile, `--mechanism exact`: orders 0, 1, 2", "order 1 alone, exact",
@@ -37,10 +33,7 @@ COLUMNS: tuple[tuple[Statistic, MechanismName], ...] = (
 
 def site(sightings: int, folder: Path) -> Stream:
     drawn = np.random.default_rng(sightings).exponential(1.0, sightings) ** 3 * 50
-    table = pa.table({"key": drawn.astype(np.int64), "value": np.ones(sightings, dtype=np.int64)})
-    path = folder / f"{sightings}.parquet"
-    pyarrow.parquet.write_table(table, path)
-    return Stream(path)
+    return stream_of(drawn.astype(np.int64), folder)
 
 
 def row(stream: Stream, epsilon: float, releases: int) -> tuple[str, ...]:
@@ -52,19 +45,12 @@ def row(stream: Stream, epsilon: float, releases: int) -> tuple[str, ...]:
     return f"{stream.pairs:,}", f"{len(stream.totals):,}", f"{epsilon:g}", *errors
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--releases", type=int, default=200)
-    releases = parser.parse_args().releases
-    lines = ["| " + " | ".join(HEADINGS) + " |", "|---" * len(HEADINGS) + "|"]
-    with tempfile.TemporaryDirectory() as folder:
-        for epsilon in EPSILONS:
-            for sightings in SIGHTINGS:
-                if epsilon == 1.0 or sightings <= FEW:  # a larger ε is what helps a small site
-                    lines.append("| " + " | ".join(row(site(sightings, Path(folder)), epsilon, releases)) + " |")
-                    print(lines[-1], flush=True)
-    pasted(PAGE, NAME, "\n".join(lines))
+def rows(releases: int, folder: Path) -> Iterator[tuple[str, ...]]:
+    for epsilon in EPSILONS:
+        for sightings in SIGHTINGS:
+            if epsilon == 1.0 or sightings <= FEW:  # a larger ε is what helps a small site
+                yield row(site(sightings, folder), epsilon, releases)
 
 
 if __name__ == "__main__":
-    main()
+    study("small_sites.py", __doc__, "for/ecologists.md", HEADINGS, rows)
