@@ -71,7 +71,10 @@ PairsPerPerson = Annotated[
     in_privacy(parser=count, metavar="N", help="How many rows of one person a window counts (default 1)."),
 ]
 LedgerFile = Annotated[
-    Path | None, in_privacy(help="Pay for every window from this ledger; once it is spent, releases end.")
+    Path | None,
+    in_privacy(
+        help="Pay for every window from this ledger; once it is spent, releases stop until it renews, if it does."
+    ),
 ]
 BudgetPer = Annotated[
     Per | None,
