@@ -7,11 +7,14 @@ has, and recorded as one release: computed in memory, paid for together with the
 `names_shown` chooses the groups of a table. Where the data can be asked, it comes before `publish`, and only the groups
 it chose are collected. In a pipeline of Beam, which cannot be asked, both are steps of their own: a worker has the
 collector of one group, and publishes it if its name is chosen. The choice looks at each group alone, so choosing from
-one group at a time is choosing from all of them.
+one group at a time is choosing from all of them. A worker may run a step again, and what it chose before may have left
+it by then. So its noise comes from the secret of the group, as that of the number does, and it chooses the same again:
+drawn afresh, each attempt would cost the share of ε again.
 """
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
@@ -63,14 +66,16 @@ class Till:
         return record.number
 
 
-def names_shown(decision: Decision, counts: Iterable[tuple[Name, int]]) -> list[Name]:
+def names_shown(
+    decision: Decision, counts: Iterable[tuple[Name, int]], below: Callable[[int], int] = secrets.randbelow
+) -> list[Name]:
     """The names to show of groups with these numbers of people or pairs: chosen privately, in order; or all of them, if
-    names are public.
+    names are public. `below(n)` returns uniform integers below n, for the noise.
     """
     table = decision.table
     if table is None or not table.selection_epsilon:
         return [name for name, _ in counts]
-    return in_order(selected(counts, table))
+    return in_order(selected(counts, table, below))
 
 
 @overload

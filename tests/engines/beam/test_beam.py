@@ -19,8 +19,10 @@ from engine_streams import BITS, local_bytes, plan, rows, secret
 
 import stablesketch as ss
 from stablesketch.beam import CollectFn, Release, SecretFrom, Sketch
-from stablesketch.bounding.groups import GroupBudget
+from stablesketch.bounding.groups import GroupBudget, group_secret, threshold
+from stablesketch.engines.beam.transform import _Published
 from stablesketch.engines.secret_from import TheSecret
+from stablesketch.release.decide import decide
 
 
 def test_a_release_and_the_same_bytes(tmp_path: Path, secret_file: Path) -> None:
@@ -86,6 +88,26 @@ def test_groups_public_or_chosen(tmp_path: Path) -> None:
     assert listed[0]["epsilon"] <= 2.0
     chosen = result(Parts(grouped, 3), Release(ss.Moment(0.5), ADD_REMOVE, by=True, size=50), tmp_path)
     assert [one["group"] for one in chosen] == ["DE", "FR"]
+
+
+def test_a_step_that_is_run_again_chooses_the_same_names(secret_file: Path) -> None:
+    """A runner may run it again after what it yielded has left the pipeline. At the threshold some half of all names
+    are shown, so if they were chosen afresh, 40 choices would be the same twice with odds of 2^-39.
+    """
+    decision = decide(ss.question(ss.Moment(0.5), ADD_REMOVE, key="key", value="value", by="group", size=20))
+    assert decision.table is not None
+    count, once = threshold(decision.table), TheSecret(SecretFrom.file(secret_file), "once")
+    names = [(f"group {i}",) for i in range(40)]
+    states = [decision.plan.open(group_secret(once.find(), name)).to_bytes() for name in names]
+
+    def published() -> list[str]:
+        step = _Published(decision, once)
+        every = zip(names, states, strict=True)
+        return [one.to_json() for name, state in every for one in step.process((name, (state, count)))]
+
+    first = published()
+    assert 0 < len(first) < 40
+    assert published() == first
 
 
 @pytest.mark.slow

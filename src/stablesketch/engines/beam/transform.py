@@ -37,6 +37,7 @@ from ...bounding.groups import Name
 from ...collector import Collector
 from ...errors import HIDDEN, ArgumentError, ArgumentTypeError
 from ...privacy import Privacy
+from ...privacy.keyed_integers import KeyedIntegers
 from ...reading.libraries import need
 from ...reading.opened import Input
 from ...release.arguments import What, asks, question, warned
@@ -189,6 +190,8 @@ class _Published(beam.DoFn):  # type: ignore[misc, name-defined]
     def process(self, element: tuple[Name, tuple[bytes, int]]) -> Iterator[Released | GroupRelease]:
         """Releases one collector, given its number of people or pairs."""
         name, (blob, count) = element
-        collector = Collector.from_bytes(blob, secret_of(self._secret.spend(name), name, False))
-        if names_shown(self._decision, [(name, count)]):
+        own = secret_of(self._secret.spend(name), name, False)
+        collector = Collector.from_bytes(blob, own)
+        # A runner may run this again, after another step has used what it yielded: it chooses the same names then.
+        if names_shown(self._decision, [(name, count)], KeyedIntegers(own.derive("choosing names")).below):
             yield from publish(self._decision, [collector], Till(), names=[name])
