@@ -24,6 +24,8 @@ from stablesketch.engines.beam.transform import _Published
 from stablesketch.engines.secret_from import TheSecret
 from stablesketch.release.decide import decide
 
+INDIVIDUALS = ss.Privacy(1.0, 1e-6, unit="individual")
+
 
 def test_a_release_and_the_same_bytes(tmp_path: Path, secret_file: Path) -> None:
     """The value is within 8 standard deviations: a false alarm is out of the question."""
@@ -44,16 +46,32 @@ def test_zeros_are_left_out_under_add_remove_and_refused_under_replace(tmp_path:
     zeros = [*PAIRS, *((f"absent {i}", 0) for i in range(50))]
     (blob,) = blobs(Parts(zeros, 3), Sketch(added, secret=way, shard="x"), tmp_path)
     assert blob == local_bytes(rows(), "x", added)
-    individuals = ss.Privacy(1.0, 1e-6, unit="individual")
-    (released,) = result(Parts(zeros, 3), Release(ss.Moment(0.5), individuals, size=20), tmp_path)
-    assert released["unit"] == "individual"
-    counts = ss.plan(ss.Moment(0.5), individuals, size=20)  # a value is so many pairs
+    counts = ss.plan(ss.Moment(0.5), INDIVIDUALS, size=20)  # a value is so many pairs
     (blob,) = blobs(Parts(zeros, 3), Sketch(counts, secret=way, shard="x"), tmp_path)
     one = counts.open(secret(), "x")
     one.update([key for key, value in PAIRS for _ in range(value)])
     assert blob == one.to_bytes()
     with pytest.raises(Exception, match="column value is 0: under replace"):
         blobs(Parts(zeros, 3), Sketch(plan(), secret=way, shard="x"), tmp_path)
+
+
+def test_values_count_individuals(tmp_path: Path) -> None:
+    """As in a stored sketch and everywhere else: (key, n) is n individuals, not a key of two parts that counts 1.
+
+    The noise has a scale of at most 1.2, so a total is off by 40 with a probability below 1e-14."""
+    (total,) = result(Parts(PAIRS, 3), Release(ss.Total(), INDIVIDUALS, mechanism="exact"), tmp_path)
+    assert total["unit"] == "individual"
+    assert total["value"] == pytest.approx(sum(value for _, value in PAIRS), abs=40.0)
+    grouped = [("a" if i % 2 else "b", pair) for i, pair in enumerate(PAIRS)]
+    found = result(Parts(grouped, 3), Release(ss.Total(), INDIVIDUALS, by=True, mechanism="exact"), tmp_path)
+    truth = {name: sum(value for group, (_, value) in grouped if group == name) for name in ("a", "b")}
+    assert {one["group"]: one["value"] for one in found} == pytest.approx(truth, abs=40.0)
+    keys = [key for key, _ in PAIRS]
+    with pytest.raises(Exception, match=r"an element is not \(key, value\)"):
+        result(beam.Create(keys), Release(ss.Total(), INDIVIDUALS), tmp_path)
+    alone = ss.question(ss.Total(), INDIVIDUALS, key="key", mechanism="exact")
+    (total,) = result(beam.Create(keys), Release(alone), tmp_path)
+    assert total["value"] == pytest.approx(len(PAIRS), abs=40.0)
 
 
 def test_the_combine_fn_alone(secret_file: Path) -> None:

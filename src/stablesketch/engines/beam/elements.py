@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...errors import ArgumentError, ArgumentTypeError, DataError
+from ...privacy import Privacy
 from ...reading.columns import BadRow, Columns, OnBad, Zeros, bad_rows, no_key, no_value
 from ...sketch.columns import MAX_WEIGHT
 from ...text.wording import arg
@@ -33,6 +34,11 @@ class Pair(NamedTuple):
     group: tuple[str, ...]
     key: Any
     value: int
+
+
+def have_values(privacy: Privacy) -> bool:
+    """Whether elements are (key, value), not keys alone: values vary, or count individuals."""
+    return privacy.max_value > 1 or privacy.unit == "individual"
 
 
 def check_elements(**there: object) -> None:

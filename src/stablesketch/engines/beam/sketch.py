@@ -13,7 +13,7 @@ from ...reading.libraries import need
 from ..secret_from import SecretFrom, TheSecret
 from ..stored_plan import largest_value, refuse_whole_keys
 from .collect_fn import CollectFn, secret_of
-from .elements import ElementReader
+from .elements import ElementReader, have_values
 from .reading import Read, by_group, checked_reference, windows_of_a_pair
 
 beam = need("apache_beam", "beam")
@@ -45,8 +45,7 @@ class Sketch(beam.PTransform):  # type: ignore[misc, name-defined]
         refuse_whole_keys(plan)
         self._plan, self._secret, self._by, self._shard, self._clip = plan, TheSecret(reference), by, shard, clip
         zeros: Zeros = "refused" if plan.privacy.relation == "replace" else "absent"
-        weighted = plan.privacy.max_value > 1 or plan.privacy.unit == "individual"
-        self._reader = ElementReader(False, by, weighted, largest_value(plan, clip), on_bad, zeros)
+        self._reader = ElementReader(False, by, have_values(plan.privacy), largest_value(plan, clip), on_bad, zeros)
 
     def expand(self, pcoll: Any) -> Any:
         """Keyed by group and window, combined."""

@@ -50,7 +50,7 @@ from ...statistic import Statistic
 from ...statistic.published import Release as Released
 from ..secret_from import SecretFrom, TheSecret
 from .collect_fn import secret_of
-from .elements import check_elements
+from .elements import check_elements, have_values
 from .reading import checked_reference, windows_of_a_pair
 from .source import BeamSource
 
@@ -63,12 +63,13 @@ beam = need("apache_beam", "beam")
 class Release(beam.PTransform):  # type: ignore[misc, name-defined]  # Beam is untyped
     """Private numbers from a PCollection of pairs: `pairs | Release(ss.Moment(0.5), privacy)`.
 
-    Elements are keys, or (key, value) if `privacy.max_value` is above 1; a tuple as key is a composite key. With
-    `by=True`, or a list of public `groups`, they are (group, pair), and a group is a text or a tuple of its parts. With
-    `person=True` they are (person, ...), followed by the rest, and each person is bounded to `privacy.pairs_per_person`
-    pairs in `groups_per_person` groups. In the global window and without groups, the result is one `Release`.
-    Otherwise it is a `GroupRelease` for each group and window, in its window (with people, in the global window), whose
-    ε and δ are those of all of them together. The head of engines/beam/transform.py says what is chosen and refused.
+    Elements are keys, or (key, value) if `privacy.max_value` is above 1 or `privacy.unit` is "individual", for which a
+    value counts individuals; a tuple as key is a composite key. With `by=True`, or a list of public `groups`, they are
+    (group, pair), and a group is a text or a tuple of its parts. With `person=True` they are (person, ...), followed by
+    the rest, and each person is bounded to `privacy.pairs_per_person` pairs in `groups_per_person` groups. In the
+    global window and without groups, the result is one `Release`. Otherwise it is a `GroupRelease` for each group and
+    window, in its window (with people, in the global window), whose ε and δ are those of all of them together. The head
+    of engines/beam/transform.py says what is chosen and refused.
 
     Invalid elements fail the pipeline with a `DataError`, or are left out with on_bad="skip"; `typed_error` finds the
     error in what a runner raises.
@@ -157,7 +158,7 @@ def _posed(
         first = groups[0] if groups else ""
         width = 1 if isinstance(first, str) else len(first)
         posed = question(
-            statistic, privacy, key="key", value="value" if privacy.max_value > 1 else None,
+            statistic, privacy, key="key", value="value" if have_values(privacy) else None,
             by=[f"group {i}" for i in range(width)] if by or groups is not None else None,
             person="person" if person else None, **what,
         )  # fmt: skip
