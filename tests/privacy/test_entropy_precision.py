@@ -1,7 +1,7 @@
 """The claim of privacy/precision.py about entropy, measured: Ĥ is off by far less than ENTROPY_ERROR on average.
 
-As in tests/plan/test_precision.py: entries again from ideal R in 30 digits with the same random bits; entries of longer
-streams with every R moved by as much as the table may be off; and the numbers of the bound.
+As in test_precision.py: entries again from ideal R in 30 digits with the same random bits; entries of longer streams
+with every R moved by as much as the table may be off; and the numbers of the bound.
 """
 
 from __future__ import annotations

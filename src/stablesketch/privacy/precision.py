@@ -33,8 +33,8 @@ Rounding ln|a_j|, ln T and ln T/g adds less than 0.15, and the last octave, belo
 to 2^40 keys; and 0.94 just below p = 0.12, where 8e-15 is taken for the table and the bound for 5 entries is 0.54. The
 inequality is proved, to first order; the error of the table is certified at p = 0.05, 0.1, 0.12, 0.15, 0.2, 0.25, 0.5,
 0.75, 0.9 and 1 (docs/math-noisy-estimate.md, "The tables, certified"). Measured, not proved: that error at other p;
-that higher orders and the rounding within the estimator do not matter (tests/plan/test_precision.py finds the mean of
-|ln T - ln T₀| below η/10, on entries recomputed in 26 digits and on perturbed ones); that keys of one weight are the
+that higher orders and the rounding within the estimator do not matter (tests/privacy/test_precision.py finds the mean
+of |ln T - ln T₀| below η/10, on entries recomputed in 26 digits and on perturbed ones); that keys of one weight are the
 worst.
 
 **The last octave.** X is cut off where its tail probability t is 2^-63: a smaller t is raised by 2^-63. In each entry,
