@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from ..reading.opened import Input
+from ..release.arguments import DEFAULTS
 from . import options
 from .in_place_of import in_place_of
 
@@ -64,11 +65,11 @@ _HEADER = Annotated[bool, options.in_data("--header/--no-header", help="Whether 
 def with_data(command: Callable[..., Any]) -> Callable[..., Any]:
     """The command with files and these options in the place of its parameter `read`, which is a `Data`."""
     typed = (
-        ("files", _FILES, None),
-        ("sql", _SQL, None),
-        ("format", _FORMAT, None),
-        ("header", _HEADER, True),
-        ("delimiter", options.Delimiter, None),
+        ("files", _FILES),
+        ("sql", _SQL),
+        ("format", _FORMAT),
+        ("header", _HEADER),
+        ("delimiter", options.Delimiter),
     )
-    own = [Parameter(name, Parameter.KEYWORD_ONLY, default=usual, annotation=kind) for name, kind, usual in typed]
+    own = [Parameter(name, Parameter.KEYWORD_ONLY, default=DEFAULTS.get(name), annotation=kind) for name, kind in typed]
     return in_place_of("read", own, lambda given: Data(**given), command)

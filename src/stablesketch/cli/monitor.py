@@ -62,7 +62,7 @@ def monitor(
     time_unit: own.UnitOfTimes = None,
     value: options.Value = None,
     max_value: own.MaxValue = None,
-    clip: options.Clip = False,
+    clip: options.Clip = DEFAULTS["clip"],
     format: own.FormatOfLines = None,
     fields: own.Fields = None,
     delimiter: options.Delimiter = None,

@@ -10,7 +10,7 @@ from typing import Literal, get_args
 
 from ..bounding import budget
 from ..errors import ArgumentError
-from ..plan import MechanismName, Plan
+from ..plan import Asked, MechanismName, Plan
 from ..plan.asked import asked
 from ..privacy import Privacy
 from ..reading.columns import Columns, OnBad
@@ -45,14 +45,15 @@ class Watch:
     fields: LineFields
     windows: Windows
     on_bad: OnBad = "skip"
-    confidence: float = 0.95
+    confidence: float = Question.confidence
     protect: Protect = "event"
 
     @classmethod
     def of(
         cls, statistics: Sequence[Statistic], epsilon: float, delta: float, fields: LineFields, windows: Windows, *,
-        mechanism: MechanismName = "sketch", memory: str | int | None = None, error: float | None = None,
-        on_bad: OnBad = "skip", confidence: float = 0.95, protect: Protect = "event", pairs_per_person: int = 1,
+        mechanism: MechanismName = Asked.mechanism, memory: str | int | None = None, error: float | None = None,
+        on_bad: OnBad = "skip", confidence: float = Question.confidence, protect: Protect = "event",
+        pairs_per_person: int = 1,
     ) -> Watch:  # fmt: skip
         """Decides on every statistic at its share of ε and δ. Nothing is promised of how many rows a window has."""
         Privacy(epsilon, delta)  # refuses an invalid ε or δ

@@ -16,7 +16,7 @@ from ..errors import ArgumentError, StablesketchError
 from ..plan.asked import MechanismName
 from ..plan.mechanism import mechanism_of, needs_promise
 from ..privacy import Privacy, Relation
-from ..release.arguments import question
+from ..release.arguments import question, usual_unit
 from ..release.decide import Decision, decide
 from ..release.question import Question
 from ..release.shares import in_words
@@ -70,7 +70,7 @@ def _question(statistic: Statistic, asked: Mapping[str, str]) -> Question:
         max_value=largest,
         relation=cast("Relation", asked["relation"]),
         pairs_per_person=_whole("pairs_per_person", asked),
-        unit="key" if statistic.of_people else "pair",
+        unit=usual_unit(statistic),
     )
     pairs = replace(privacy, pairs=_whole("pairs", asked)).pairs  # replace checks it
     return question(
@@ -122,7 +122,7 @@ def _errors(statistic: Statistic, asked: Mapping[str, str], pairs: int) -> dict[
             continue  # this statistic has no such mechanism
         way = mechanism_of(plan)
         for end, keys, sketch in ((name, float(pairs), plan.error), (f"{name}_of_one_key", 1.0, plan.worst_error)):
-            error = math.hypot(0.0 if name == "exact" or way.exact else sketch, way.noise_at(plan, pairs, keys))
+            error = math.hypot(0.0 if way.exact else sketch, way.noise_at(plan, pairs, keys))
             if 0.0 < error < math.inf:
                 found[end] = error
     return found
