@@ -83,6 +83,17 @@ def opened(duckdb: DuckDB, data: object, columns: Columns, how: Input, on_bad: O
     return _frame(duckdb, data, columns)
 
 
+def opened_table(duckdb: DuckDB, data: object, columns: Columns, how: Input, on_bad: OnBad) -> Table:
+    """Like `opened`, for SQL that works on all rows before anybody looks at them: a stream is stored first, and the
+    first invalid row is raised, unless such rows are skipped.
+    """
+    source = opened(duckdb, data, columns, how, on_bad)
+    table = source.kept(duckdb, columns, on_bad) if isinstance(source, Stream) else source
+    if on_bad == "error" and (bad := table.first_bad(columns, None)) is not None:
+        raise bad
+    return table
+
+
 def _is_paths(data: object) -> bool:
     return isinstance(data, Sequence) and all(isinstance(path, str | os.PathLike) for path in data)
 

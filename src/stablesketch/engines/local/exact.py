@@ -12,8 +12,7 @@ from ...errors import ArgumentError, ArgumentTypeError, Shown
 from ...numbers.checked import checked_whole
 from ...reading.columns import Columns, OnBad, checked_columns
 from ...reading.duckdb import DuckDB
-from ...reading.opened import Input, opened, with_usual_types
-from ...reading.streams import Stream
+from ...reading.opened import Input, opened_table, with_usual_types
 from ...reading.wide import long_columns
 from ...release.tabular import Column, Tabular, names_of_groups, parts_of
 from ...secret import Secret
@@ -177,11 +176,7 @@ def exact_by_bound(
 ) -> list[list[ExactGroup]]:
     """Like `exact_values`, for each of `bounds`; None keeps all. Rows are drawn as in a release, under one secret."""
     with DuckDB() as duckdb:
-        source = opened(duckdb, with_usual_types(data, columns), columns, how, on_bad)
-        if isinstance(source, Stream):
-            source = source.kept(duckdb, columns, on_bad)
-        if on_bad == "error" and (bad := source.first_bad(columns, None)) is not None:
-            raise bad
+        source = opened_table(duckdb, with_usual_types(data, columns), columns, how, on_bad)
         query, own = source.query(columns, "skip"), Secret.generate()
         with_zeros = source.query(replace(columns, zeros="kept"), "skip")
 

@@ -13,8 +13,7 @@ from ...ledger.record import PEOPLE, Ask
 from ...privacy.charge import Charge
 from ...reading.columns import OnBad, checked_columns
 from ...reading.duckdb import DuckDB
-from ...reading.opened import Input, opened
-from ...reading.streams import Stream
+from ...reading.opened import Input, opened_table
 from ...release.publish import Till
 from ...secret.paying import until_shown
 from ...text.wording import arg, either
@@ -52,11 +51,7 @@ def pilot(
     columns = replace(checked_columns([person]), person=person)
     with until_shown(), DuckDB() as duckdb:
         till.check(ask)
-        source = opened(duckdb, data, columns, how, on_bad)
-        if isinstance(source, Stream):
-            source = source.kept(duckdb, columns, on_bad)
-        if on_bad == "error" and (bad := source.first_bad(columns, None)) is not None:
-            raise bad
+        source = opened_table(duckdb, data, columns, how, on_bad)
         rows = source.batches(f"select count(*) as v from ({source.query(columns, 'skip')}) group by u")
         found = chosen_pairs_per_person(digit_counts(rows), epsilon, quantile)
         till.pay(ask, lambda _: json.dumps({"epsilon": epsilon, "pairs_per_person": found}))
