@@ -137,7 +137,7 @@ def test_who_is_protected_needs_no_explanation() -> None:
 
     assert suspicion(1.0) == "73.2%"  # 0.7311 rounded up
     assert suspicion(1.0, 1e-9) == "75%"  # 0.7494: odds 1.1 times as large
-    about = f"{same} that someone is in the data, or about what they did, {most(PERSONS)}"
+    about = f"{same} that someone is in the data {most(PERSONS)} One about what they did becomes at most "
     assert f"With or without any one person's data, {about}" in page(PERSONS, replace(CONTEXT, person=True))
     assert f"Whatever any one record had said, {same} about what it says {most(REPLACE)}" in page(REPLACE)
     assert f"With or without any one record, {same} that it is in the data {most(NOISY)} A person with several" in page(
@@ -146,6 +146,29 @@ def test_who_is_protected_needs_no_explanation() -> None:
     assert f"With or without any 5 records of one person, {same} that they are in the data {most(PERSONS)}" in page(
         PERSONS
     )
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "said"),
+    [
+        (1.0, 1e-9, "becomes at most 89.1% by reading it, except with a chance of at most 1 in 24,000,000."),
+        (0.5, 0.0, "becomes at most 73.2% by reading it."),  # e / (1 + e), rounded up
+        (20.0, 1e-9, "becomes at most 100% by reading it. That is little protection."),
+        (8.0, 1e-9, "becomes at most 100% by reading it, except with a chance of at most 1 in 30,000. That is little"),
+        (1000.0, 1e-9, "becomes at most 100% by reading it. That is little protection."),
+    ],
+)
+def test_what_somebody_did_is_hidden_at_twice_epsilon(epsilon: float, delta: float, said: str) -> None:
+    """Two things that one person may have done are two steps of add_remove apart: 2 ε and (1 + e^ε) δ.
+
+    At ε = 1, 11 (1 + e) 1e-9 is 1 in 24.4 million.
+    """
+    own = replace(released(PERSONS), epsilon=epsilon, delta=delta)
+    text = html.unescape(report_page(Outcome(PERSONS, [own], grouped=False), replace(CONTEXT, person=True)))
+    assert f"One about what they did {said}" in text
+    assert epsilon < 1000.0 or "at most e^1000 times as likely" in text
+    if epsilon == 1.0:
+        assert said.startswith(f"becomes at most {suspicion(2.0 * epsilon, delta)}")
 
 
 def test_what_was_asked_for_stands_beside_what_was_used() -> None:

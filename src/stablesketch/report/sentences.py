@@ -13,6 +13,8 @@ from ..statistic.published import Release
 from ..text.spoken import at_most, one_in
 from .definitions import most_allowed
 
+_EXPONENT = 700.0  # e^709 is the largest float
+
 
 def cost(
     plan: Plan, release: Release, groups: int, person: bool, shares: tuple[Share, ...] = (), *, pair: str = "row"
@@ -20,13 +22,14 @@ def cost(
     """ε and δ, what they mean, and, if they were divided, what they were spent on."""
     whole = " for the whole table" if groups else ""
     divided = f": {in_words(shares, release.epsilon, grouped=bool(groups))}" if len(shares) > 1 else ""
-    factor = math.exp(release.epsilon)
+    used = at_most(release.epsilon)
+    factor = at_most(math.exp(release.epsilon), 3) if release.epsilon < _EXPONENT else f"e^{used}"
     excess = f", plus a probability of at most {one_in(release.delta)} (δ)" if release.delta else ""
-    most, used = at_most(most_allowed(plan, shares)[0]), at_most(release.epsilon)
+    most = at_most(most_allowed(plan, shares)[0])
     asked = f" At most ε = {most} was asked for; {used} was used." if most != used else ""
     return (
         f"ε = {used} and δ = {at_most(release.delta, 3)}{whole}{divided}.{asked} Any conclusion from "
-        f"what is published here is at most {at_most(factor, 3)} times as likely because of {_act(plan, person, pair)}"
+        f"what is published here is at most {factor} times as likely because of {_act(plan, person, pair)}"
         f"{excess}. Every further release of the same data costs its own ε on top of this."
     )
 
@@ -36,13 +39,15 @@ def whom(plan: Plan, person: bool, release: Release, published: str = "this page
 
     The bound on a suspicion and its exception are proved in `privacy.advice.suspicion`. ε and δ are those of the
     release: everything that was spent, including on names of groups. Those of the plan are for the numbers only.
+
+    Under add_remove ε is for whether a person is in the data. Two things that they may have done are two steps apart,
+    through data without the person: 2 ε and (1 + e^ε) δ.
     """
     c, epsilon = plan.privacy.pairs_per_person, release.epsilon
     weak = epsilon > WEAK_EPSILON
     same = f"{published} {'could have come out quite differently' if weak else 'would have come out much the same'}"
-    apart = f", except with a chance of at most {one_in(EXCEEDED * release.delta)}" if release.delta else ""
     verdict = " That is little protection." if weak else ""
-    end = f"becomes at most {suspicion(epsilon, release.delta)} by reading it{apart}.{verdict}"
+    end = f"{_becomes(epsilon, release.delta)}.{verdict}"
     record = "record" if pair == "row" else pair
     records = f"one {record}" if c == 1 else f"{c:,} {record}s of one person"
     if plan.privacy.unit == "key":
@@ -53,9 +58,10 @@ def whom(plan: Plan, person: bool, release: Release, published: str = "this page
         which = "it says" if c == 1 else "they say"
         return f"Whatever any {records} had said, {same}. A suspicion of 50% about what {which} {end}"
     if person or plan.privacy.unit == "key":
+        twice = _becomes(2.0 * epsilon, (1.0 + math.exp(min(epsilon, _EXPONENT))) * release.delta)
         return (
             f"Every person is protected. With or without any one person's data, {same}. A suspicion of 50% that "
-            f"someone is in the data, or about what they did, {end}"
+            f"someone is in the data {_becomes(epsilon, release.delta)}. One about what they did {twice}.{verdict}"
         )
     them = "it is" if c == 1 else "they are"
     unit = unit_in_words(plan, pair)
@@ -65,6 +71,14 @@ def whom(plan: Plan, person: bool, release: Release, published: str = "this page
         f"With or without any {records}, {same}. A suspicion of 50% that {them} in the data {end} "
         f"{less} protected less."
     )
+
+
+def _becomes(epsilon: float, delta: float) -> str:
+    """What a suspicion of 50% becomes by reading something (ε, δ)-private."""
+    most, chance = suspicion(epsilon, delta), min(EXCEEDED * delta, 1.0)
+    no_exception = chance == 0.0 or (chance == 1.0 and most == "100%")
+    apart = "" if no_exception else f", except with a chance of at most {one_in(chance)}"
+    return f"becomes at most {most} by reading it{apart}"
 
 
 def limits(plan: Plan, release: Release, person: bool, groups: int | None = None, *, pair: str = "row") -> str:
