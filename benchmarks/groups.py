@@ -21,7 +21,7 @@ from stream_study import Stream, measured
 
 GROUPS, KEYS = 20, 500
 STATISTICS: tuple[Statistic, ...] = (ss.Hill(0.5), ss.Hill(1))
-HEADINGS = ("rows", "protected", "statistic", "sketch: error", "intervals that hold", "exact mechanism: error")
+HEADINGS = ("rows", "protected", "statistic", "sketch: error", "coverage", "exact mechanism: error")
 
 
 def made(pairs: int, folder: Path) -> Stream:

@@ -151,7 +151,7 @@ def noise_of(p: float, layout: Layout) -> float:
 def table(found: Sequence[dict[str, str]]) -> str:
     """Rows are entries a key; streams have a column each at 20,000, and the worst of them at the other totals."""
     streams = list(dict.fromkeys(row["stream"] for row in found if row["stream"] != "any"))
-    heads = ["p", "a key", "one key holds all", "noise / exact", "time / group-by", f"KiB at {USUAL:,}", *streams]
+    heads = ["p", "per key", "one key holds all", "noise / exact", "time / group-by", f"KiB at {USUAL:,}", *streams]
     heads += [f"worst of them at {SMALL:,}", f"at {LARGE:,}"]
     lines = ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
     for p in ORDERS:
@@ -174,7 +174,7 @@ def table(found: Sequence[dict[str, str]]) -> str:
 
 
 def check(found: Sequence[dict[str, str]]) -> str:
-    lines = ["| stream | p | a key | entries | formula | measured | measured / formula |", "|---" * 7 + "|"]
+    lines = ["| stream | p | per key | entries | formula | measured | measured / formula |", "|---" * 7 + "|"]
     for row in found:
         if row["measured"]:
             error, seen = float(row["error"]), float(row["measured"])

@@ -67,8 +67,8 @@ def half(p: float) -> Made:
 
 def table(releases: int) -> str:
     lines = [
-        "| stream | p | F_p | entries | a key | planned | for this stream | measured | bias "
-        "| 95% intervals that hold | width / error |",
+        "| stream | p | F_p | entries | per key | planned | for this stream | measured | bias "
+        "| coverage of 95% intervals | width / error |",
         "|---" * 11 + "|",
     ]
     for stream, p in [(million(), p) for p in ORDERS] + [(half(p), p) for p in ORDERS]:

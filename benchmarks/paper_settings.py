@@ -25,7 +25,7 @@ PAGE = Path(__file__).parents[1] / "docs" / "paper.md"
 PAIRS, KEYS, MOST, SIZE, DELTA = 2**15, 2**20, 16, 50, 1e-9
 HEADINGS = (
     "p", "ε by the paper", "ε of the entries, exactly", "ε = 1 with a floor: error", "with noise: planned", "measured",
-    "intervals that hold", "200 entries: planned", "exact + Laplace",
+    "coverage", "200 entries: planned", "exact + Laplace",
 )  # fmt: skip
 
 

@@ -22,7 +22,7 @@ PEOPLE, ROWS_EACH = (100, 500, 1_000, 2_000, 5_000, 20_000, 100_000), (1, 5, 10)
 MECHANISMS: tuple[MechanismName, ...] = ("sketch", "exact")
 HEADINGS = (
     "protected", *(f"{how}, {each} {'row' if each == 1 else 'rows'} each" for how in MECHANISMS for each in ROWS_EACH),
-    "intervals that hold",
+    "coverage",
 )  # fmt: skip
 
 

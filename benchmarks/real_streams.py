@@ -54,8 +54,8 @@ def table(results: Path) -> str:
     """The CSV as Markdown, next to the results of version 0.1.0: streams one after the other, orders rising."""
     before = old()
     lines = [
-        "| stream | p | largest value | entries | a key | sketch alone | planned | for this stream | measured "
-        "| 95% intervals that hold | width / error | exact + Laplace | 0.1.0: a key | its error | now less by |",
+        "| stream | p | largest value | entries | per key | sketch alone | planned | for this stream | measured "
+        "| coverage of 95% intervals | width / error | exact + Laplace | 0.1.0: per key | its error | improvement |",
         "|---" * 15 + "|",
     ]
     for row in sorted(rows(results), key=lambda row: (int(row["keys"]), float(row["order"]))):

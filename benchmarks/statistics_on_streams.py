@@ -77,8 +77,8 @@ def table(results: Path) -> str:
     """The CSV as Markdown, in the order of `STATISTICS`, beside what version 0.1.0 had."""
     before = old()
     lines = [
-        "| stream | statistic | order | truth | entries | a key | stored | sketch alone | planned | for this stream "
-        "| measured | bias | 95% intervals that hold | width / error | 0.1.0: a key | its error | now less by |",
+        "| stream | statistic | order | truth | entries | per key | stored | sketch alone | planned | for this stream "
+        "| measured | bias | coverage of 95% intervals | width / error | 0.1.0: per key | its error | improvement |",
         "|---" * 17 + "|",
     ]
     places = [label(each.name, each.p) for each in STATISTICS]

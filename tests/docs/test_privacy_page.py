@@ -67,7 +67,7 @@ def noise_table() -> str:
 def error_table() -> str:
     values = (10, 30, 100, 1_000)
     lines = [
-        "| p | entries, of them a key | error of the sketch | noise | "
+        "| p | entries in total, per key | error of the sketch | noise | "
         + " | ".join(f"F = {value:,}" for value in values)
         + " |",
         "|---" * 8 + "|",
