@@ -128,6 +128,10 @@ def test_under_replace_a_zero_is_refused_with_the_reason(tmp_path: Path) -> None
     for more in ({}, {"count_pairs": True}):
         with pytest.raises(ss.DataError, match="is 0: under replace"):
             ss.release(frame, ss.Moment(0.5), REPLACED, key="species", value="n", **more)
+    sites = sorted(set(frame["site"]))
+    for data in (frame, pa.Table.from_pandas(frame).to_reader()):  # by group, each of which is planned under add_remove
+        with pytest.raises(ss.DataError, match=r"row 71, column n is 0: under replace"):
+            ss.release(data, ss.Shannon(), REPLACED, key="species", value="n", by="site", groups=sites, size=64)
     assert ss.release(PAIRS, ss.Moment(0.5), REPLACED, key="species", value="n")
 
 

@@ -73,6 +73,9 @@ def test_zeros_are_left_out_under_add_remove_and_refused_under_replace(
     assert sketch(more, counts, key="app", value="n", secret=way, shard="x").to_bytes() == one.to_bytes()
     with pytest.raises(ss.DataError, match="column n is 0: under replace"):
         sketch(more, plan(), key="app", value="n", secret=way, shard="x")
+    replaced = ss.Privacy(1.0, 1e-6, max_value=5, relation="replace")
+    with pytest.raises(ss.DataError, match="column n is 0: under replace"):
+        release(more, ss.Shannon(), replaced, key="app", value="n", by="country", groups=["FR", "XX"], size=64)
 
 
 def test_what_a_worker_refuses_does_not_show_the_cell(

@@ -88,7 +88,7 @@ def pour(
         batch, weighted = read, read.num_columns > keys
         try:
             if weighted:
-                batch = _without_zeros(batch, keys, collector.plan)
+                batch = _without_zeros(batch, keys, _zeros(collector.plan))
             column: Any = tuple(batch.column(i) for i in range(keys)) if keys > 1 else batch.column(0)
             values = numbers(batch.column(keys), highest, clip) if weighted else None
             rows.add(collector.fingerprint(column), values)
@@ -102,10 +102,14 @@ def pour(
     return pairs
 
 
-def _without_zeros(batch: Any, place: int, plan: Plan) -> Any:
+def _zeros(plan: Plan) -> Zeros:
+    return "refused" if plan.privacy.relation == "replace" else "absent"
+
+
+def _without_zeros(batch: Any, place: int, zeros: Zeros) -> Any:
     """Without rows of value 0, if zeros are left out (reading/columns.py): streams do not pass through SQL."""
     column, compute = batch.column(place), need("pyarrow.compute")
-    if plan.privacy.relation == "replace":
+    if zeros == "refused":
         return batch
     text = need("pyarrow.types").is_string(column.type) or need("pyarrow.types").is_large_string(column.type)
     zero = zeros_of(column) if text else compute.equal(column, 0)
@@ -132,10 +136,12 @@ def pour_groups(
     clip: bool = False,
     progress: Progress | None = None,
     most: int | None = None,
+    zeros: Zeros | None = None,
 ) -> bool:
     """Like `pour`, by group: columns k0, ..., v, g0, ...; a pair goes to the collector of its group, if it has one.
 
-    With `most`, it stops after the batch in which this many groups have been found, and returns whether it did.
+    With `most`, it stops after the batch in which this many groups have been found, and returns whether it did. `zeros`
+    says what a value of 0 is, if the plan does not: a table under replace has plans for add_remove.
     """
     compute = need("pyarrow.compute")
     highest = _highest(groups.plan)
@@ -147,7 +153,7 @@ def pour_groups(
         batch, weighted = read, read.num_columns > keys + group_columns
         try:
             if weighted:
-                batch = _without_zeros(batch, keys, groups.plan)
+                batch = _without_zeros(batch, keys, zeros or _zeros(groups.plan))
             names = [batch.column(batch.num_columns - group_columns + i) for i in range(group_columns)]
             joined = names[0] if group_columns == 1 else compute.binary_join_element_wise(*names, "\x1f")
             if joined.null_count:

@@ -118,7 +118,13 @@ class LocalSource:
         if names:
             self._poured(
                 lambda read: pour_groups(
-                    read, groups, keys=keys, group_columns=group_columns, clip=question.clips, progress=self._progress
+                    read,
+                    groups,
+                    keys=keys,
+                    group_columns=group_columns,
+                    clip=question.clips,
+                    progress=self._progress,
+                    zeros=question.columns.zeros,
                 )
             )
         return (groups.taken(code) for code in range(len(names)))

@@ -45,8 +45,9 @@ class SparkSource:
             self.secret = reference.find()
             columns = question.columns
             self._recipe = Recipe(
-                reference, len(columns.key), columns.by, clip=question.clips, open_groups=checked_open(open_groups)
-            )
+                reference, len(columns.key), columns.by, clip=question.clips, open_groups=checked_open(open_groups),
+                zeros=columns.zeros,
+            )  # fmt: skip
             # A malformed line is not skipped if what follows could be part of it.
             if question.reads_again and (text or question.on_bad == "error"):
                 bad = self._pairs.first_bad()

@@ -24,6 +24,7 @@ from ...errors import BlobError, StablesketchError
 from ...format.checked_json import MOST_WHOLE, JsonError, parsed
 from ...numbers.checked import checked_whole
 from ...plan import Plan
+from ...reading.columns import Zeros
 from ...reading.libraries import need
 from ...secret import Secret
 from ...sketch.workers import limit_threads
@@ -54,6 +55,7 @@ class Recipe:
     each: bool = False  # whether every group has its own secret
     bounding: Bounding | None = None
     open_groups: int = OPEN_GROUPS
+    zeros: Zeros | None = None  # as `pour_groups` takes it
 
     def bound(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Rows sorted by person → the rows that are kept."""
@@ -98,6 +100,7 @@ class Recipe:
                     group_columns=len(self.by),
                     clip=self.clip,
                     most=self.open_groups,
+                    zeros=self.zeros,
                 )
                 turn += 1
                 yield from _met(groups)
