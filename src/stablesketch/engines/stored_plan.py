@@ -28,4 +28,10 @@ def refuse_whole_keys(plan: Plan) -> None:
 
 def largest_value(plan: Plan, clip: bool) -> int | None:
     """The largest value that a row may have; None if larger ones are clipped, or if values count individuals."""
-    return None if clip or plan.privacy.unit == "individual" else plan.privacy.max_value
+    individuals = plan.privacy.unit == "individual"
+    if clip and individuals:
+        raise ArgumentError(
+            "clip", True, f"cannot be used with {arg('unit', 'individual')}", "Leave it out",
+            because="a value is then a number of pairs",
+        )  # fmt: skip
+    return None if clip or individuals else plan.privacy.max_value

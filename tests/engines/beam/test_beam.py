@@ -66,6 +66,8 @@ def test_values_count_individuals(tmp_path: Path) -> None:
     found = result(Parts(grouped, 3), Release(ss.Total(), INDIVIDUALS, by=True, mechanism="exact"), tmp_path)
     truth = {name: sum(value for group, (_, value) in grouped if group == name) for name in ("a", "b")}
     assert {one["group"]: one["value"] for one in found} == pytest.approx(truth, abs=40.0)
+    with pytest.raises(ss.ArgumentError, match="a value is then a number of pairs"):
+        Sketch(ss.plan(ss.Total(), INDIVIDUALS), secret=SecretFrom.file("s.key"), clip=True)
     keys = [key for key, _ in PAIRS]
     with pytest.raises(Exception, match=r"an element is not \(key, value\)"):
         result(beam.Create(keys), Release(ss.Total(), INDIVIDUALS), tmp_path)

@@ -283,6 +283,9 @@ def test_what_is_wrong_is_said() -> None:
     keyed = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-9, unit="key"), size=64)
     with pytest.raises(ss.ArgumentError, match="every key must occur once"):
         ss.collect(FRAME, keyed, key="app", secret=secret)
+    counts = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-9, unit="individual"), size=64)
+    with pytest.raises(ss.ArgumentError, match=r"clip cannot be used .*a value is then a number of pairs"):
+        ss.collect(FRAME, counts, key="app", value="n", secret=secret, clip=True)
 
 
 def test_every_statistic_can_be_stored(tmp_path: Path) -> None:

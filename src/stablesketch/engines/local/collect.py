@@ -55,7 +55,7 @@ def poured(
 ) -> Result:
     """Runs `work` on the batches of these data."""
     refuse_whole_keys(plan)
-    columns = columns.under(plan.privacy.relation)
+    columns, largest = columns.under(plan.privacy.relation), largest_value(plan, clip)
     with DuckDB() as duckdb:
         source = opened(duckdb, data, columns, how or Input(), on_bad)
         if isinstance(source, Stream) and on_bad == "skip":
@@ -65,7 +65,7 @@ def poured(
         )
         if progress is not None:
             progress.begin("reading", source.known_rows() if isinstance(source, Table) else None)
-        return naming_bad_rows(source, columns, largest_value(plan, clip), on_bad, batches, work)
+        return naming_bad_rows(source, columns, largest, on_bad, batches, work)
 
 
 def naming_bad_rows(
