@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from fractions import Fraction
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -79,7 +80,27 @@ def test_more_rows_more_noise() -> None:
     assert people.error(exact) < errors[1]
 
 
-@pytest.mark.parametrize("wrong", [{"people": 0}, {"rows": 0.5}, {"rows": math.inf}, {"spread": "normal"}])
+@pytest.mark.parametrize("mechanism", ["sketch", "exact"])
+def test_noise_on_the_number_of_keys_weighs_by_their_number(mechanism: Literal["sketch", "exact"]) -> None:
+    """b = c/ε, so a deviation of √2 c among 2,000 keys; the error of the registers comes on top."""
+    plans = [ss.plan(ss.Distinct(), ss.Privacy(1.0, 1e-9, pairs_per_person=c), mechanism=mechanism) for c in (1, 8, 32)]
+    for plan, c in zip(plans, (1, 8, 32), strict=True):
+        own = 0.0 if mechanism == "exact" else plan.error
+        wanted = math.hypot(own, math.sqrt(2.0) * c / 2_000)
+        assert People(5_000, 5.0, keys=2_000).error(plan) == pytest.approx(wanted, rel=0.02)
+
+
+def test_the_number_of_keys_matters_below_order_one_and_not_at_it() -> None:
+    half, one = (ss.plan(ss.Hill(q), ss.Privacy(1.0, 1e-9, pairs_per_person=8)) for q in (0.5, 1))
+    unknown, known = People(50_000, 10.0), People(50_000, 10.0, keys=300)
+    assert unknown.guesses(half)
+    assert not unknown.guesses(one)
+    assert not known.guesses(half)
+    assert known.error(half) < unknown.error(half) == People(50_000, 10.0, keys=1).error(half)
+    assert known.error(one) == unknown.error(one)
+
+
+@pytest.mark.parametrize("wrong", [{"people": 0}, {"keys": 0}, {"rows": 0.5}, {"rows": math.inf}, {"spread": "normal"}])
 def test_what_nobody_can_be(wrong: dict[str, object]) -> None:
     with pytest.raises(ss.ArgumentError):
         People(**{"people": 10, "rows": 2.0, **wrong})  # type: ignore[arg-type]

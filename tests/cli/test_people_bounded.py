@@ -111,6 +111,31 @@ def test_a_pilot_from_public_knowledge(shell: Shell) -> None:
     assert min(both, key=both.__getitem__) == 24
     assert [row["used"] for row in rows] == sorted(row["used"] for row in rows)
 
+    assert "pass --keys" in shown.err
+    known = shell(*typed, "--keys", "300")
+    assert "--pairs-per-person 64" in known.out
+    assert "--keys" not in known.err
+
+
+@pytest.mark.parametrize("asked", [("--statistic", "distinct"), ("--order", "0"), ("--statistic", "profile")])
+def test_a_pilot_does_not_forget_the_noise_on_the_number_of_keys(shell: Shell, asked: tuple[str, ...]) -> None:
+    """It said "planned error 0%", whatever the number of rows, and suggested the largest."""
+    typed = ("pilot", "public", "--people", "5000", "--rows", "5", "--epsilon", "1", "--delta", "1e-9", *asked)
+    refused = shell(*typed)
+    assert (refused.code, refused.out) == (2, "")
+    assert "--keys is required" in refused.err
+    rows = json.loads(shell(*typed, "--mechanism", "exact", "--keys", "2000", "--json").out)
+    errors = [row["error"] for row in rows]
+    assert errors == sorted(errors)
+    assert 0.0 < errors[0] < errors[-1]
+    assert not rows[-1]["suggested"]
+
+
+def test_a_pilot_says_when_most_rows_are_dropped_whatever_is_chosen(shell: Shell) -> None:
+    typed = ("pilot", "public", "--people", "8800", "--rows", "136", "--epsilon", "1", "--delta", "1e-9")
+    assert "96% of the rows are dropped" in shell(*typed, "--order", "1", "--spread", "heavy").err
+    assert "of the rows are dropped" not in shell(*typed, "--order", "1", "--mechanism", "exact").err
+
 
 def test_a_pilot_suggests_nothing_where_noise_drowns_every_answer(shell: Shell) -> None:
     typed = ("pilot", "public", "--people", "1e5", "--rows", "16", "--epsilon", "0.01", "--delta", "1e-9")

@@ -13,7 +13,10 @@ both must be adaptive.
 
 **From public knowledge.** The more rows of a person are used, the more noise must hide them, and the fewer rows are
 dropped. How dropped rows change the value is not known in advance, so their share stands in for it: the suggested c has
-the smallest hypot(error of the plan, share of rows dropped) among those tried: 1, 2, 3, 4, 6, 8, 12, ...
+the smallest hypot(error of the plan, share of rows dropped) among those tried: 1, 2, 3, 4, 6, 8, 12, ... The error
+includes the noise relative to the value that the stated number of equally common keys has; if no number is stated, to
+the least value that so many rows can have. A number of keys has no such least value: it can be 1 however many rows
+there are. So for statistics that count keys their number must be stated.
 """
 
 from __future__ import annotations
@@ -45,7 +48,8 @@ def chosen_pairs_per_person(
 
 @dataclass(frozen=True)
 class People:
-    """The number of people, their average number of rows, and how rows are spread over people.
+    """The number of people, their average number of rows, how rows are spread over people, and how many different keys
+    there are, if that is known.
 
     same: all have about as many. geometric: P(more than k rows) = (1 - 1/rows)^k. heavy: P(k rows or more) = k^-s, with
     s such that the average is right.
@@ -54,6 +58,7 @@ class People:
     people: int
     rows: float
     spread: Spread = "geometric"
+    keys: int | None = None
 
     def __post_init__(self) -> None:
         if self.people < 1:
@@ -64,6 +69,8 @@ class People:
             raise ArgumentError(
                 "spread", self.spread, f"must be one of {', '.join(get_args(Spread))}", "Choose one of these"
             )
+        if self.keys is not None and self.keys < 1:
+            raise ArgumentError("keys", self.keys, "must be at least 1", "Pass a rough number")
 
     def used(self, pairs_per_person: int) -> float:
         """The share of all rows that are used: E min(rows of a person, c) divided by the average."""
@@ -75,10 +82,17 @@ class People:
         return min(1.0, _powers(_exponent(rows), c) / rows)
 
     def error(self, plan: Plan) -> float:
-        """The error of the plan, noise included, with this many rows used, on the worst stream of that length."""
+        """The error of the plan, noise included, with this many rows used: of so many equally common keys, or if their
+        number is not known, with the noise on the worst stream of that length."""
+        return math.hypot(0.0 if mechanism_of(plan).exact else plan.error, self._noise(plan, self.keys))
+
+    def guesses(self, plan: Plan) -> bool:
+        """Whether the error would be another one if the number of keys were known."""
+        return self.keys is None and self._noise(plan, 1) != self._noise(plan, 1 << 62)
+
+    def _noise(self, plan: Plan, keys: int | None) -> float:
         pairs = self.people * self.rows * self.used(plan.privacy.pairs_per_person)
-        way = mechanism_of(plan)
-        return math.hypot(0.0 if way.exact else plan.error, way.noise_at(plan, pairs))
+        return mechanism_of(plan).noise_at(plan, pairs, keys)
 
     def score(self, plan: Plan) -> float:
         """The score to minimise: from the error and the share of rows dropped."""

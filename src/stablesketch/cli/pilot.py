@@ -14,6 +14,7 @@ from ..plan import Plan
 from ..plan.asked import asked
 from ..plan.planner import planned
 from ..release.arguments import DEFAULTS
+from ..statistic import Distinct
 from ..text.spoken import at_most, percent, relative_error
 from . import options
 from .data_options import Data, with_data
@@ -40,6 +41,15 @@ def public(
     spread: Annotated[
         Spread, options.in_data(help="How rows are spread over people: equally, geometrically, or with a heavy tail.")
     ] = "geometric",
+    keys: Annotated[
+        int | None,
+        options.in_data(
+            parser=options.count,
+            metavar="N",
+            help="Approximate number of different keys. Without it, the error is that of the data on which noise "
+            "weighs most.",
+        ),
+    ] = None,
     epsilon: options.Epsilon = None,
     delta: options.Delta = None,
     max_value: Annotated[int, options.in_privacy(parser=options.count, metavar="N", help="Maximum value.")] = 1,
@@ -50,7 +60,7 @@ def public(
 
     The suggestion minimises √(share of rows dropped² + planned error²).
     """
-    crowd, wanted = People(people, rows, spread), statistic.made()
+    crowd, wanted = People(people, rows, spread, keys), statistic.made()
     plans = []
     for c in _TRIED:
         privacy = options.privacy_of(epsilon, delta, 0, max_value, "add_remove", c)
@@ -62,6 +72,11 @@ def public(
             break
     if not plans:
         raise PlanInfeasible("no plan reaches this, even with one row of each person. Pass a larger ε.")
+    if keys is None and any(isinstance(part.statistic, Distinct) for part in plans[0].measurements):
+        raise typer.BadParameter(
+            f"--keys is required for {wanted}: noise is on the number of keys, so it weighs more the fewer they are. "
+            "Pass their approximate number, from public knowledge."
+        )
     least = min(plans, key=crowd.score)
     best = None if wanted.relative and crowd.error(least) > 1.0 else least
     if json:
@@ -87,6 +102,17 @@ def public(
         "both is √(dropped² + error²), and the smallest is suggested. How dropped rows change the value is unknown "
         "here. If people are much alike it changes little, especially at order 1 and above, and fewer rows are better"
     )
+    if crowd.guesses(best):
+        note(
+            "the error is that of the data on which noise weighs most. For others it is smaller, and a larger number "
+            "may be better: pass --keys, the approximate number of different keys"
+        )
+    dropped = 1.0 - crowd.used(best.privacy.pairs_per_person)
+    if dropped > 0.5:
+        note(
+            f"even so, {percent(dropped)} of the rows are dropped. The released value is about the rows that are used, "
+            "and says little about people with many rows"
+        )
 
 
 def _row(crowd: People, plan: Plan, best: Plan | None) -> dict[str, float | int | bool]:
