@@ -114,7 +114,7 @@ def _in_less_memory(question: Question) -> list[str]:
         return []
     groups = question.groups
     many = "the number of groups is not known" if groups is None else f"there are {len(groups):,} groups"
-    most = f"{many}, so each stores at most {share / 1024:,.3g} KiB"
+    most = f"{many}, so each stores about {share / 1024:,.3g} KiB"
     return [f"{most}; --memory gives every group more, but needs ten times as much in all while data are read"]
 
 

@@ -128,7 +128,7 @@ Size = Annotated[
         metavar="N", help="Number of entries, instead of --error. For several sketches: one each, separated by commas."
     ),
 ]
-Memory = Annotated[str | None, in_size(metavar="BYTES", help="Maximum size of a stored sketch, such as 64K.")]
+Memory = Annotated[str | None, in_size(metavar="BYTES", help="Approximate size of a stored sketch, such as 64K.")]
 PerKey = Annotated[
     str | None,
     in_size(
