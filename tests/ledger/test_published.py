@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import stablesketch as ss
+from stablesketch.ledger.books import _published_checksum
 
 PLAN = ss.plan(ss.Moment(0.5), ss.Privacy(0.5, 1e-9), size=12)
 
@@ -79,3 +80,17 @@ def test_a_changed_value_is_noticed(tmp_path: Path) -> None:
     connection.close()
     with pytest.raises(ss.LedgerCorrupt, match="value of release 1"):
         ledger.published(1)
+    with pytest.raises(ss.LedgerCorrupt, match="value of release 1"):
+        ledger.verify(since=ledger.head)
+
+
+def test_a_value_of_no_release_is_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "budget.db"
+    ledger = ss.Ledger(path, epsilon=2, delta=1e-6)
+    filled().release(ledger=ledger)
+    connection = sqlite3.connect(path)
+    connection.execute("INSERT INTO published VALUES (2, ?, ?)", (b"{}", _published_checksum(2, b"{}")))
+    connection.commit()
+    connection.close()
+    with pytest.raises(ss.LedgerCorrupt, match="value of release 2"):
+        ledger.verify()

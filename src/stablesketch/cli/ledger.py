@@ -164,7 +164,7 @@ def verify(
     if head is None:
         note(f"{file} is consistent: {found}. To detect an older copy as well, keep the head and pass it (--head)")
     else:
-        note(f"{file} still has everything that it had at {head}, unchanged: {found}")
+        note(f"{file} still has every record and budget that it had at {head}, unchanged: {found}")
 
 
 @app.command("plan", cls=WithExamples)

@@ -137,13 +137,15 @@ class Books:
         row = self._connection.execute(query, (number,)).fetchone()
         if row is None:
             return None
-        content, checksum = row
-        if type(content) is not bytes or checksum != _published_checksum(number, content):
-            raise LedgerCorrupt(
-                f"{self._path}: the value of release {number} was changed after it was written. Restore the "
-                "ledger from a backup."
-            )
-        return content.decode()
+        return self._checked_value(number, *row).decode()
+
+    def _checked_value(self, number: int, content: bytes, checksum: bytes) -> bytes:
+        if type(content) is bytes and checksum == _published_checksum(number, content):
+            return content
+        raise LedgerCorrupt(
+            f"{self._path}: the value of release {number} was changed after it was written. Restore the "
+            "ledger from a backup."
+        )
 
     @contextlib.contextmanager
     def _undamaged(self) -> Iterator[None]:
@@ -254,7 +256,11 @@ class Books:
         ]
 
     def verify(self) -> None:
-        """Composes everything again, and compares the result with the cache and the budgets."""
+        """Composes everything again, and compares the result with the cache and the budgets; checks every value."""
+        for number, content, checksum in self._connection.execute("SELECT number, content, checksum FROM published"):
+            self._checked_value(number, content, checksum)
+            if not 1 <= number <= self.head.releases:
+                raise self.chain.damaged(f"there is a value of release {number}, but no such release")
         forget()  # costs remembered by this process came from the cache
         try:
             before = {budget.id: limit.spent for budget, limit in self._every_limit()}

@@ -275,10 +275,11 @@ class Ledger(Forecasting):
         return self._read(lambda books: position_text(books.chain.position))
 
     def verify(self, since: str | None = None) -> None:
-        """Checks everything: the pages of the file, every record in the chain, and every composition from scratch.
+        """Checks everything: the pages of the file, every record in the chain, every stored value against its
+        checksum, and every composition from scratch.
 
-        With `since`, an earlier `head`, also checks that the records continue from there. A damaged cache is rebuilt;
-        any other damage raises `LedgerCorrupt`.
+        With `since`, an earlier `head`, also checks that the records and budgets continue from there. Stored values are
+        not part of the head. A damaged cache is rebuilt; any other damage raises `LedgerCorrupt`.
         """
         earlier = None if since is None else position_from(since)
         with self._file.transaction(write=True) as books:
