@@ -55,6 +55,15 @@ def test_what_a_key_takes_in_the_exact_table() -> None:
     assert len(exact.to_bytes()) / 20_000 == pytest.approx(10, abs=0.5)
 
 
+def test_what_sketches_for_one_percent_take() -> None:
+    """A Hill number of order 0.5 errs by twice as much as F_0.5, so its sketch has four times the entries."""
+    sentence = r"planned for 1% takes about (\d+) KiB \(one for 1% of F_0\.5 about (\d+) KiB\)"
+    (claimed,) = re.findall(sentence, prose(PAGE))
+    for statistic, shown in zip((ss.Hill(0.5), ss.Moment(0.5)), claimed, strict=True):
+        plan = ss.plan(statistic, ss.Privacy(1.0, 1e-9), error=0.01)
+        assert plan.bytes / 1024 == pytest.approx(float(shown), abs=0.5)
+
+
 def test_entries_for_an_error() -> None:
     (claimed,) = re.findall(
         r"error of 1% takes ([\d,]+) entries and one of 0\.1% takes ([\d,]+); each key still updates 16", prose(PAGE)
