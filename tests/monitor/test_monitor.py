@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from monitor_tools import JSON, NOON, at, file_source, rows, run, totals, watch
+from monitor_tools import JSON, NOON, Time, at, file_source, rows, run, totals, watch
 
 import stablesketch as ss
 from stablesketch import ArgumentError, CheckpointError, DataError
@@ -294,6 +294,56 @@ def test_a_file_is_read_on_after_a_stop_and_nothing_is_late(tmp_path: Path) -> N
         "12:00:00": 1, "12:01:00": 1, "12:30:00": 1, "12:59:00": 1
     }  # fmt: skip
     assert monitor.counters["late"] == 0
+
+
+def test_a_file_of_which_nothing_was_read_yet_is_begun_anew(tmp_path: Path) -> None:
+    """There is no place to read on from. The windows since then would have no rows, and no note would say why."""
+    log, folder, hour = tmp_path / "log", tmp_path / "s", 3600
+    state = MonitorState(folder, watch().to_json())
+    with pytest.raises(DataError, match="cannot be opened"):  # it is not there yet
+        Monitor(watch(), "log", file_source(log, follow=True), state, replays=True, clock=Time(-11)).run()
+    state.close()
+    log.write_bytes(rows(5))
+    state, clock, found = MonitorState(folder, watch().to_json()), Time(hour - 11), []
+    monitor = Monitor(
+        watch(), "log", file_source(log, follow=True), state, [lambda _, text: found.append(json.loads(text))],
+        replays=True, clock=clock,
+    )  # fmt: skip
+    assert monitor.begins == NOON + hour
+    take = monitor._take
+
+    def taken(block: Block, read: Rows) -> None:
+        take(block, read)
+        if clock.now < Time(hour).now:
+            log.write_bytes(rows(5, hour, hour + 1))
+            clock.now = Time(hour + 71).now
+        if found:
+            monitor.stop()
+
+    monitor._take = taken  # type: ignore[method-assign]
+    monitor.run()
+    state.close()
+    assert totals(found) == {"13:00:00": 2}
+
+
+def test_where_a_file_is_begun_is_stored_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If it is killed within its first second, the next run reads on from there."""
+    log = tmp_path / "log"
+    log.write_bytes(rows(5))
+    state = MonitorState(tmp_path / "s", watch().to_json())
+    monkeypatch.setattr("stablesketch.monitor.monitor._CHECKPOINT", 1e9)
+    monitor = Monitor(watch(), "log", file_source(log, follow=True), state, replays=True, clock=Time(-11))
+    take, stored = monitor._take, []
+
+    def taken(block: Block, read: Rows) -> None:
+        take(block, read)
+        stored.append(state.fact("position"))
+        monitor.stop()
+
+    monkeypatch.setattr(monitor, "_take", taken)
+    monitor.run()
+    state.close()
+    assert stored[0]["offset"] == log.stat().st_size
 
 
 def test_records_that_could_not_be_written_are_written_later(tmp_path: Path) -> None:

@@ -74,7 +74,10 @@ class Monitor:
         self._ledger = ledger
         self._windows = OpenWindows(watch, state, ledger)
         self._spent = False  # whether a message has said that the budget is spent
-        self._next: int = state.fact("next", watch.windows.first_untouched(self._clock()), watch.windows.may_be_next)
+        untouched = watch.windows.first_untouched(self._clock())
+        self._next: int = state.fact("next", untouched, watch.windows.may_be_next)
+        if self._last is None and not state.windows():  # a run that was killed before it read anything is begun anew
+            self._next = max(self._next, untouched)
         self._first = self._next
         self._position: Any = state.fact("position", possible=is_position)
         self._outbox = Outbox(state, sinks)
@@ -180,7 +183,8 @@ class Monitor:
             way, jump = "forward" if self._clock.jump > 0 else "back", abs(self._clock.jump) // SECOND
             self._clock.jump = 0
             self._note(block.now, f"the clock of this machine was set {way} by {in_units(jump)}.")
-        due = time.monotonic() - self._stored_at >= _CHECKPOINT
+        # Where a file is begun is stored at once: without that, the next run could not read on from there.
+        due = self._last is None or time.monotonic() - self._stored_at >= _CHECKPOINT
         if self._watch.windows.span is None and (due or not self._waits):
             self._close(self._watch.windows.first_open(block.clock), patient=True)
         self._count(block, rows)
@@ -280,7 +284,8 @@ class Monitor:
                 f"released as they were then, and the next one begins at {shown(windows.start(self._next))}.",
             )
             self._first, self._last = self._next, now
-        self._last = now if self._last is None else self._last
+        if self._last is None and not self._replays:  # of a file, the clock is stored with its place
+            self._last = now
         self._checkpoint()
         return True
 
