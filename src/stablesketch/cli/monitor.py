@@ -65,7 +65,7 @@ def monitor(
     clip: options.Clip = DEFAULTS["clip"],
     format: own.FormatOfLines = None,
     fields: own.Fields = None,
-    delimiter: options.Delimiter = None,
+    delimiter: own.Delimiter = None,
     on_bad: options.OnBad = "skip",
     epsilon: own.Epsilon = None,
     delta: own.Delta = None,

@@ -54,6 +54,9 @@ FormatOfLines = Annotated[
 Fields = Annotated[
     str | None, in_data(metavar="NAMES", help="Column names of CSV or TSV without a header, separated by commas.")
 ]
+Delimiter = Annotated[
+    str | None, in_data(metavar="CHARACTER", help="Field separator of CSV or TSV (default: a comma, or a tab).")
+]
 Epsilon = Annotated[float | None, in_privacy(help="Maximum ε of a window (default: 1 with --protect event).")]
 Delta = Annotated[float | None, in_privacy(help="Maximum δ of a window (default: 1e-9 with --protect event).")]
 Protected = Annotated[
@@ -99,7 +102,8 @@ Listen = Annotated[
     str | None,
     in_shown(
         metavar="ADDRESS:PORT",
-        help="Serve a live page and /metrics for Prometheus, /healthz, /readyz: released values alone.",
+        help="Serve a live page and /metrics for Prometheus, /healthz, /readyz: released values and, on the page, "
+        "notes about the input.",
     ),
 ]
 ListenPrivate = Annotated[
