@@ -82,7 +82,7 @@ def test_the_plan_of_the_example() -> None:
     [
         (Hill(0.5), "order 0.5: {:.2f}% if every key is rare, {:.0f}% if one key holds everything."),
         (Hill(1), "Order 1: {:.2f}% and {:.0f}%."),
-        (Hill(2), "Order 2: {0:.0f}% from the sketch."),
+        (Hill(2), "Order 2: {0:.0f}%."),
         (Distinct(), "Distinct keys: {0:.0f}%."),
     ],
     ids=str,

@@ -90,7 +90,8 @@ def make_targets() -> set[str]:
 
 def shell_commands(name: str) -> list[str]:
     texts = [block.text for block in blocks(ROOT / name) if block.language in {"sh", "bash", "shell", "console"}]
-    return [line for text in texts for line in text.replace("\\\n  ", "").splitlines() if line.strip()]
+    lines = [line for text in texts for line in text.replace("\\\n  ", "").splitlines() if line.strip()]
+    return [line.partition("  # ")[0] for line in lines]
 
 
 INSTALLS = ("pip install '.[cli]'", ". .venv/bin/activate")
