@@ -175,7 +175,7 @@ def test_delta_covers_what_can_go_wrong(size: int, buckets: int, delta: float, e
 
 def test_totals_of_large_values_are_released() -> None:
     """A billion rows of 1,500 bytes, say, at a small δ."""
-    noise = EntropyNoise(Privacy(1.0, 1e-15, max_value=1_500), 19_968, buckets=312)
+    noise = EntropyNoise(Privacy(1.0, 1e-14, max_value=1_500), 19_968, buckets=312)
     assert noise.largest_total == 1_500 * noise.most_keys > 10**9 * 1_500
     assert EntropyNoise(Privacy(1.0, 1e-9, max_value=2**40), 64).largest_total == 2**53
 
@@ -185,6 +185,14 @@ def test_a_delta_that_covers_short_streams_alone_is_refused() -> None:
         EntropyNoise(Privacy(1.0, 1e-24), 64)
     with pytest.raises(PlanInfeasible, match=r"covers totals of up to 2,147,483,648"):
         plan(Shannon(), Privacy(1.0, 1e-15, pairs=10**10), mechanism="sketch")
+
+
+def test_where_values_vary_a_delta_must_cover_more_keys_than_streams_have() -> None:
+    """A total of large values does not show how many keys there are, so nothing would notice too many."""
+    with pytest.raises(ArgumentError, match=r"it would cover streams of up to 2,147,483,648 keys"):
+        EntropyNoise(Privacy(1.0, 1e-15, max_value=2), 19_968, buckets=312)
+    assert EntropyNoise(Privacy(1.0, 1e-15), 19_968, buckets=312).most_keys == 2**31
+    assert EntropyNoise(Privacy(1.0, 1e-14, max_value=2), 19_968, buckets=312).most_keys >= 2**32
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-9), (50.0, 1e-9), (1.0, 1e-15), (50.0, 1e-15)])

@@ -37,7 +37,10 @@ _FARTHEST = 500.0
 # The probability, for each entry, that a t below the end of the table matters on either stream
 # (docs/math-noisy-estimate.md, "R beyond the table").
 _BEYOND_TABLE = 2.0**-89
-_MOST_TOTAL, _FEWEST_KEYS = 2**53, 2**20  # of `largest_total` and of `most_keys`
+_MOST_TOTAL = 2**53  # of `largest_total`
+# Of `most_keys`. If every pair counts 1, the total shows that there are no more keys. If values vary nothing does, so
+# the number must be one that streams do not reach, as at orders above 1 (mechanism/noisy/measure.py).
+_FEWEST_KEYS, _FEWEST_KEYS_OF_VALUES = 2**20, 2**32
 _REPEATED_SHARE = 1.0 / 32.0  # of δ, for blocks that do not repeat
 
 
@@ -78,7 +81,8 @@ class EntropyShares:
                 f"Use {16 * self.buckets:,} entries or more",
                 because=f"with so few entries the error can be {self.reach:.3g} nats",
             )  # fmt: skip
-        if self.size and self.most_keys < _FEWEST_KEYS:
+        fewest = _FEWEST_KEYS if self.privacy.max_value == 1 else _FEWEST_KEYS_OF_VALUES
+        if self.size and self.most_keys < fewest:
             raise ArgumentError(
                 "delta", self.privacy.delta,
                 f"must be larger for {self.entries:,} entries per key",
