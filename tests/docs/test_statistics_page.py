@@ -51,6 +51,19 @@ def test_every_statistic_is_there_with_its_usual_error() -> None:
         assert STATISTICS[name].relative == bool(percent) == (not absolute), name
 
 
+def test_errors_of_default_plans_in_buckets() -> None:
+    """If every key is rare, at the orders that the page names; Atkinson's index is in the table of real streams."""
+    privacy = ss.Privacy(1.0, 1e-9)
+    moments = {p: 100.0 * ss.plan(ss.Moment(p), privacy).error for p in (0.05, 0.25, 0.75)}
+    hills = {q: 100.0 * ss.plan(ss.Hill(q), privacy).error for q in (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)}
+    least, most = min(hills.values()), max(error for q, error in hills.items() if q >= 0.1)
+    words = prose(PAGE)
+    assert f"orders 0.25 to 0.75 by {moments[0.25]:.2f} to {moments[0.75]:.2f}%" in words
+    assert f"Hill numbers of orders 0.1 to 1 by {least:.1f} to {most:.1f}%" in words
+    assert f"entropy by {ss.plan(ss.Shannon(), privacy).error:.3f}" in words
+    assert f"at order 0.05 moments err by {moments[0.05]:.1f}% and Hill numbers by {hills[0.05]:.1f}%" in words
+
+
 def test_the_example_of_dividing_by_the_total() -> None:
     """Two streams of n pairs whose sums of shares differ by the factor that is stated, and the stated bound."""
     n, most, q = 104_578, 1_177_685, 0.5
