@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 from cli_helpers import PRIVATE, SMALL, Shell
@@ -90,6 +91,30 @@ def test_the_share_of_values_that_is_clipped_is_not_promised(shell: Shell) -> No
         "Fewer than about 86 values between two powers of two are lost in the noise, so small data may have more"
         in shown.err
     )
+
+
+@pytest.mark.parametrize(("groups", "share"), [(256, 0.0), (1_000, 65.5), (10_000, 6.55)])
+def test_many_groups_share_the_memory_and_are_told_so(shell: Shell, groups: int, share: float) -> None:
+    """64 MiB for all of them, in place of 256 KiB for each; the plan is that of what each has."""
+    Path("names.txt").write_text("".join(f"group {i}\n" for i in range(groups)), encoding="utf-8")
+    asked = [
+        "release",
+        "events.csv",
+        "--key",
+        "app",
+        "--by",
+        "user",
+        "--groups",
+        "names.txt",
+        "--p",
+        "0.5",
+        "--dry-run",
+    ]
+    shown = shell(*asked, "--epsilon", "1", "--delta", "1e-9")
+    told = re.findall(r"there are ([\d,]+) groups, so each stores about ([\d.]+) KiB", shown.err)
+    assert told == ([(f"{groups:,}", f"{share:g}")] if share else [])
+    (stored,) = re.findall(r"about ([\d.]+) KiB stored", shown.out)
+    assert float(stored) <= (share or 256.0) * 1.001
 
 
 @pytest.mark.parametrize("option", ["--plot", "--report", "-o"])
