@@ -159,7 +159,7 @@ def test_a_profile_shows_every_order_with_its_limits() -> None:
     assert bars == [pytest.approx([0.9 * v, 1.2 * v]) for v in (900.0, 500.0, 100.0)]
     assert {text.get_text() for text in axes.texts} == {"900", "500", "100"}
     assert axes.get_yscale() == "log"  # it spans more than a decade
-    assert "at each order by itself" in axes.get_xlabel()
+    assert "of 100 releases,\nat each order by itself; ε = " in axes.get_xlabel()  # ε is for all orders
     assert axes.get_ylabel() == "value"
     (known,) = release_picture([profile()], statistic=ss.Profile([0, 0.5, 1])).axes
     assert known.get_ylabel() == "effective number of keys"

@@ -46,9 +46,8 @@ def panels(ordered: Sequence[GroupRelease], found: finding.Finding) -> Figure:
     for axes in places[max(len(ordered) - _COLUMNS, 0) : len(ordered)]:  # the last one in each column
         axes.tick_params(labelbottom=True)
     titled(figure, found.of_groups(ordered))
-    below = (
-        f"{found.kind.order_axis}; grey: the other groups\n{price_line(ordered[0].release)}, at each order by itself"
-    )
+    held = price_line(ordered[0].release, "at each order by itself")
+    below = f"{found.kind.order_axis}; grey: the other groups\n{held}"
     figure.supxlabel("\n".join(filter(None, [below, found.caution])), fontsize=12, color=INK)
     figure.supylabel(found.axis, fontsize=12, color=INK)
     return figure

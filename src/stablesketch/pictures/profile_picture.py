@@ -94,11 +94,11 @@ def _dressed(axes: Axes, releases: Sequence[Release], title: str, found: finding
     orders = sorted({point.order for point in points})
     axes.set_title(title, color=INK)
     banded = len(releases) == 1 and points[0].band_low is not None
-    which = "\nbars: at each order by itself; band: at all orders at once" if banded else ", at each order by itself"
-    axes.set_xlabel(
-        f"{textwrap.fill(found.kind.order_axis, 54)}\n"
-        f"{price_line(releases[0]).replace('bars hold', 'bars and band hold' if banded else 'bars hold')}{which}"
-    )
+    held = price_line(releases[0], "" if banded else "at each order by itself")
+    if banded:
+        held = held.replace("bars hold", "bars and band hold")
+        held += "\nbars: at each order by itself; band: at all orders at once"
+    axes.set_xlabel(f"{textwrap.fill(found.kind.order_axis, 54)}\n{held}")
     axes.set_ylabel(found.axis)
     axes.set_xticks(orders, [f"{order:g}" for order in orders])
     axes.set_xlim(orders[0] - 0.04, orders[-1] + 0.04 + 0.06 * max(orders[-1] - orders[0], 0.5))

@@ -172,10 +172,11 @@ def plain_ticks(axes: Axes, x: bool = False, y: bool = False, percent: bool = Fa
             axis.set_minor_formatter(NullFormatter())
 
 
-def price_line(release: Release) -> str:
-    """The line below every picture of releases: its confidence and its price."""
+def price_line(release: Release, where: str = "") -> str:
+    """The line below every picture of releases: its confidence, `where` it holds, and its price."""
+    holds = f",\n{where}; " if where else ";\n"
     return (
-        f"bars hold the truth in {100 * release.confidence:g} of 100 releases;\nε = {at_most(release.epsilon)}, "
+        f"bars hold the truth in {100 * release.confidence:g} of 100 releases{holds}ε = {at_most(release.epsilon)}, "
         f"δ = {at_most(release.delta, 3)}"
     )
 
