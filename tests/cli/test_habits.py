@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import os
 import signal
 import subprocess
@@ -75,6 +76,19 @@ def test_a_file_where_a_command_is_due_is_shown_the_way(shell: Shell) -> None:
     shown = shell("events.csv", "--key", "app")
     assert "Try: stablesketch release events.csv" in shown.err
     assert "Did you mean 'private'?" in shell("pilot", "privat").err
+
+
+@pytest.mark.parametrize("command", [("exact",), ("release", "--epsilon", "1", "--delta", "1e-9")])
+def test_the_key_that_was_left_out_is_asked_for(shell: Shell, command: tuple[str, ...]) -> None:
+    """`exact` said that there is no column `line`, which nobody had asked for."""
+    shown = shell(*command, "events.csv", "--by", "country")
+    assert (shown.code, shown.out) == (2, "")
+    assert "--key is required: the column to measure. If every key has a column of its own, pass --wide" in shown.err
+    Path("words.txt.gz").write_bytes(gzip.compress(b"a\nb\nb\n"))
+    assert shell(*command, "words.txt.gz", "--statistic", "distinct").code == 0
+    Path("words").write_text("a\nb\n")
+    assert shell(*command, "words", "--statistic", "distinct").code == 2
+    assert shell(*command, "words", "--statistic", "distinct", "--format", "lines").code == 0
 
 
 def test_names_that_could_be_data_are_not_suggested(shell: Shell) -> None:

@@ -164,6 +164,18 @@ def test_lines_are_lines_whatever_is_in_the_first_of_them(tmp_path: Path) -> Non
             assert state(data, how, Columns(("line",))) == counted(lines)
 
 
+def test_a_pipe_of_lines_says_that_it_is_read_as_lines(caplog: pytest.LogCaptureFixture) -> None:
+    """CSV on a pipe without a key gave the variety of whole rows, without a word."""
+    caplog.set_level(logging.INFO, "stablesketch")
+    state("-", Input(stdin=io.BytesIO(b"user,app\n1,a\n")), Columns(("line",)))
+    assert caplog.messages == [
+        "standard input: read as lines, each of which is a key. To read a column of CSV or JSON, pass key="
+    ]
+    caplog.clear()
+    state("-", Input(stdin=io.BytesIO(b"a\nb\n"), format="lines"), Columns(("line",)))
+    assert caplog.messages == []
+
+
 def test_without_a_header_nothing_is_looked_for(tmp_path: Path) -> None:
     path = tmp_path / "e"
     path.write_text("{a;b\nc;d\n")

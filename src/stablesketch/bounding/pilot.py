@@ -15,7 +15,7 @@ both must be adaptive.
 dropped. How dropped rows change the value is not known in advance, so their share stands in for it: the suggested c has
 the smallest hypot(error of the plan, share of rows dropped) among those tried: 1, 2, 3, 4, 6, 8, 12, ... The error
 includes the noise relative to the value that the stated number of equally common keys has; if no number is stated, to
-the least value that so many rows can have. A number of keys has no such least value: it can be 1 however many rows
+the least value that this many rows can have. A number of keys has no such least value: it can be 1 however many rows
 there are. So for statistics that count keys their number must be stated.
 """
 
@@ -82,8 +82,8 @@ class People:
         return min(1.0, _powers(_exponent(rows), c) / rows)
 
     def error(self, plan: Plan) -> float:
-        """The error of the plan, noise included, with this many rows used: of so many equally common keys, or if their
-        number is not known, with the noise on the worst stream of that length."""
+        """The error of the plan, noise included, with this many rows used, if all keys are equally common. If their
+        number is not known, it is that of the worst stream of that length."""
         return math.hypot(0.0 if mechanism_of(plan).exact else plan.error, self._noise(plan, self.keys))
 
     def guesses(self, plan: Plan) -> bool:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from inspect import Parameter
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from ..reading.found import suffix_format
 from ..reading.opened import Input
 from ..release.arguments import DEFAULTS
 from . import options
@@ -34,6 +36,18 @@ class Data:
         """Refuses a call that names nothing to read."""
         if not self.files and self.sql is None:
             raise typer.BadParameter("nothing to read. Name files, - for standard input, or --sql.")
+
+    def must_have_key(self, key: str | None, *, wide: bool) -> None:
+        """Refuses data that have columns without the one to measure. Plain lines are keys themselves."""
+        if key is not None or wide or self.format == "lines":
+            return
+        first = self.files[0] if self.files and self.format is None else ""
+        if first == "-" or suffix_format(Path(first))[0] == "lines":
+            return
+        raise typer.BadParameter(
+            "--key is required: the column to measure. If every key has a column of its own, pass --wide; if every "
+            "line is a key, --format lines."
+        )
 
     @property
     def ways(self) -> dict[str, Any]:

@@ -51,6 +51,7 @@ def exact(
         raise typer.BadParameter(
             "--pairs-per-person and --groups-per-person need a column of people. Name it: --person"
         )
+    read.must_have_key(key, wide=wide)
     wanted = statistic.made()
     columns = options.columns_of(key, value, by, person, wide=wide)
     used = (None,) if person is None else _TRIED if pairs_per_person is None else (pairs_per_person, None)

@@ -187,8 +187,7 @@ def release(
         raise typer.BadParameter("--secret is for stored sketches. Leave it out: a release from data draws a new one.")
     wanted = statistic.made()
     read.must_be_named()
-    if key is None and not wide and not _is_lines(files, read.format):
-        raise typer.BadParameter("--key is required: the column to measure.")
+    read.must_have_key(key, wide=wide)
     related = relation or usual_relation(wanted)
     auto = AutoMaxValue() if max_value == "auto" else None
     largest = 1 if max_value is None or auto is not None else int(max_value)
@@ -259,12 +258,6 @@ def release(
 def _advise(advice: str | None) -> None:
     if advice is not None:
         note(f"{advice}.")
-
-
-def _is_lines(files: list[str] | None, format: str | None) -> bool:
-    return format == "lines" or bool(
-        files and (files == ["-"] or files[0].endswith((".txt", ".log"))) and format is None
-    )
 
 
 def _group_names(path: Path) -> list[tuple[str, ...]]:

@@ -46,6 +46,7 @@ def sketch(
 ) -> None:
     """Collect data into a sketch that can be stored, merged and released."""
     how = read.as_input(wide=wide)
+    read.must_have_key(key, wide=wide)
     columns = options.columns_of(key, value, wide=wide)
     chosen, held = options.read_plan(plan), Secret.load(secret)
     with progress() as report:

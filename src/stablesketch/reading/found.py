@@ -152,7 +152,7 @@ def found_in_pipe(
     if stated is None and header and not skips:
         _check_log(head, name)
     found = Found(*_found(head, columns.names, stated, None, delimiter, header=header, skips=skips), kind)
-    if found.packed or (stated is None and found.format != "lines"):
+    if found.packed or stated is None:
         _say(name, found)
     return Rest(file, head), found
 
@@ -244,6 +244,10 @@ def _say(name: str, found: Found) -> None:
         f"{name}: read as {_WORDS[found.format]}{between}{packed}, by its first bytes. To read it otherwise, pass "
         f"{arg('format')} or {arg('delimiter')}"
     )
+    if found.format == "lines":
+        said = (
+            f"{name}: read as lines{packed}, each of which is a key. To read a column of CSV or JSON, pass {arg('key')}"
+        )
     import logging  # slower to import than this module, and most files are what their names say
 
     logging.getLogger("stablesketch.reading").info("%s", in_python(said), extra={"wording": said})
