@@ -76,7 +76,7 @@ class Monitor:
         self._spent = False  # whether a message has said that the budget is spent
         untouched = watch.windows.first_untouched(self._clock())
         self._next: int = state.fact("next", untouched, watch.windows.may_be_next)
-        if self._last is None and not state.windows():  # a run that was killed before it read anything is begun anew
+        if self._last is None and not state.windows():  # a run that was killed before it read anything starts again
             self._next = max(self._next, untouched)
         self._first = self._next
         self._position: Any = state.fact("position", possible=is_position)
