@@ -237,6 +237,7 @@ def test_people_are_protected_in_each_window_and_a_ledger_stops_it(shell: Shell,
     shown = shell("monitor", *asked)
     assert shown.code == 5
     assert "renews each month, but --budget-per is day" in shown.err
+    assert "stablesketch ledger new b-day.db --epsilon 10 --people --per day" in shown.err  # b.db exists
     asked[-1] = "month"
     shown = shell("monitor", *asked)
     assert shown.code == 0, shown.err

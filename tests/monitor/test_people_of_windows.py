@@ -6,6 +6,7 @@ import json
 import random
 from collections import Counter
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from monitor_tools import NOON, at, run, totals, watch
 
 import stablesketch as ss
 from stablesketch import ArgumentError
+from stablesketch.ledger import budgets
 from stablesketch.ledger.record import PEOPLE
 from stablesketch.monitor import Monitor, Watch
 from stablesketch.monitor.fields import LineFields
@@ -172,6 +174,31 @@ def test_windows_are_paid_until_the_budget_is_spent_and_it_is_said_when_it_renew
     (said,) = notes
     assert "the budget of the ledger is spent. The window of" in said
     assert f"It renews on {ledger.renews} (UTC)" in said
+
+
+def test_when_the_budget_renews_windows_are_released_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    day, found = [datetime(2026, 11, 16, 12, tzinfo=UTC)], []
+    monkeypatch.setattr(budgets, "now", lambda: day[-1])
+    ledger = ss.Ledger(tmp_path / "b.db", epsilon=3.0, delta=1e-6, relation=PEOPLE, per="day")
+    state, said = MonitorState(tmp_path / "s", small().to_json()), []
+
+    def sink(_: int, text: str) -> None:
+        found.append(json.loads(text))
+        if "is spent" in text and len(day) == 1:
+            day.append(day[-1] + timedelta(days=1))
+
+    blocks = [at(60 * i + 11) for i in range(1, 9)]
+    Monitor(small(), "test", lambda *_: iter(blocks), state, [sink], replays=True, ledger=ledger, say=said.append,
+            clock=lambda: (NOON - 11) * 10**9).run()  # fmt: skip
+    state.close()
+    kinds = ["note" if "note" in each else "window" for each in found]
+    spent, again = (place for place, kind in enumerate(kinds[:-1]) if kind == "note")
+    assert again == spent + 1  # the windows of a day after a note are those of the next day
+    assert "It renews on 2026-11-17 (UTC)" in found[spent]["note"]
+    assert f"allows releases again, from the window of {found[again + 1]['start']} on" in found[again]["note"]
+    assert said[:2] == [found[spent]["note"], found[again]["note"]]
+    assert {each["start"] for each in found if "start" in each} < {f"2026-11-16T12:0{i}:00Z" for i in range(9)}
+    assert len(ledger) == kinds.count("window") > spent
 
 
 def test_windows_of_events_are_parts_of_one_whole(tmp_path: Path) -> None:

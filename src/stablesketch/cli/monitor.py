@@ -171,7 +171,8 @@ def _ledger(path: Path | None, per: str | None, watch: Watch) -> Ledger | None:
         if per is not None:
             raise typer.BadParameter("--budget-per needs --ledger. Add --ledger, or leave it out.")
         return None
-    made = f"stablesketch ledger new {path.name} --epsilon 10{' --people' * people}{f' --per {per}' if per else ''}"
+    name = path.name if not path.exists() else f"{path.stem}-{per}{path.suffix}"
+    made = f"stablesketch ledger new {name} --epsilon 10{' --people' * people}{f' --per {per}' if per else ''}"
     if not path.exists():
         raise LedgerMismatch(f"ledger {path} does not exist. Create one: {made}")
     found = options.open_ledger(path)
