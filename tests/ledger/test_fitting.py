@@ -56,6 +56,14 @@ def test_a_schedule_is_out_of_what_is_left(ledger: ss.Ledger, plan: ss.Plan, exa
         ledger.schedule(plan, releases=10**9)
 
 
+def test_a_schedule_whose_deltas_do_not_fit(tmp_path: Path) -> None:
+    """Twelve tables at δ = 1e-9 do not fit into δ = 1e-8 at any ε, and the message says what else to change."""
+    table = ss.plan(ss.Hill(1), ss.Privacy(0.5, 1e-9, pairs_per_person=10), mechanism="exact")
+    year = ss.Ledger(tmp_path / "year.db", epsilon=2.0, delta=1e-8)
+    with pytest.raises(ss.PlanInfeasible, match="a smaller δ for each"):
+        year.schedule(table, releases=12)
+
+
 def test_wrong_schedules(ledger: ss.Ledger, plan: ss.Plan) -> None:
     hour = timedelta(hours=1)
     for wrong in (

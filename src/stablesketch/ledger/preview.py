@@ -148,5 +148,6 @@ def schedule(
         epsilon *= 0.999**2**attempt  # plans use round numbers, and may need a little more
     raise PlanInfeasible(
         f"what is left of the budget is too little for {releases:,} releases at any ε. Ask for fewer releases, "
-        "a plan with fewer entries (which loses less to finite precision), or a larger budget."
+        "a smaller δ for each (all of them together must fit), a plan with fewer entries (which loses less to finite "
+        "precision), or a larger budget."
     )
