@@ -86,6 +86,12 @@ class People:
         number is not known, it is that of the worst stream of that length."""
         return math.hypot(0.0 if mechanism_of(plan).exact else plan.error, self._noise(plan, self.keys))
 
+    def needs_keys(self, plan: Plan) -> bool:
+        """Whether the number of keys must be known, because it alone says how much noise weighs: keys are counted."""
+        return self.keys is None and any(
+            self._noise(part, None) == 0.0 < self._noise(part, 1) for part in plan.measurements
+        )
+
     def guesses(self, plan: Plan) -> bool:
         """Whether the error would be another one if the number of keys were known."""
         return self.keys is None and self._noise(plan, 1) != self._noise(plan, 1 << 62)

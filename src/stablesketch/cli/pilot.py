@@ -14,7 +14,6 @@ from ..plan import Plan
 from ..plan.asked import asked
 from ..plan.planner import planned
 from ..release.arguments import DEFAULTS
-from ..statistic import Distinct
 from ..text.spoken import at_most, percent, relative_error
 from . import options
 from .data_options import Data, with_data
@@ -72,7 +71,7 @@ def public(
             break
     if not plans:
         raise PlanInfeasible("no plan reaches this, even with one row of each person. Pass a larger ε.")
-    if keys is None and any(isinstance(part.statistic, Distinct) for part in plans[0].measurements):
+    if crowd.needs_keys(plans[0]):
         raise typer.BadParameter(
             f"--keys is required for {wanted}: noise is on the number of keys, so it weighs more the fewer they are. "
             "Pass their approximate number, from public knowledge."
