@@ -201,9 +201,9 @@ def served(records: list[str]) -> Iterator[tuple[Outputs, Stand, list[Any]]]:
     outputs.close()
 
 
-def get(listener: Any, path: str, **headers: str) -> tuple[int, str]:
+def get(listener: Any, path: str, method: str = "GET", **headers: str) -> tuple[int, str]:
     connection = http.client.HTTPConnection("127.0.0.1", listener.server_port, timeout=30)
-    connection.request("GET", path, headers=headers)
+    connection.request(method, path, headers=headers)
     answer = connection.getresponse()
     return answer.status, answer.read().decode()
 
@@ -221,6 +221,14 @@ def test_what_is_answered(served: tuple[Outputs, Stand, list[Any]]) -> None:
     assert get(released, "http://[/", Host="a")[0] == 400
     status, page = get(released, "/?from=bookmark")
     assert (status, page.count("<h1>How varied are the values of k?</h1>")) == (200, 1)
+
+
+@pytest.mark.parametrize("path", ["/", "/metrics", "/healthz", "/readyz", "/events"])
+def test_probes_may_ask_for_the_headers_alone(served: tuple[Outputs, Stand, list[Any]], path: str) -> None:
+    outputs, stand, _ = served
+    assert get(outputs.released, path, "HEAD") == (200, "")
+    stand.ready = False
+    assert get(outputs.released, "/readyz", "HEAD") == (503, "")
 
 
 def test_events_begin_with_all_windows_and_go_on(served: tuple[Outputs, Stand, list[Any]], records: list[str]) -> None:

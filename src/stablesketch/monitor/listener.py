@@ -110,7 +110,7 @@ class _Released(PageHandler):
         try:
             self.send(200, "text/event-stream", "retry: 2000\n\n", length=False)
             number, board = 0, self.server.board
-            while not board.closed:
+            while not board.closed and self.command == "GET":
                 number, content = board.after(number, _HEARTBEAT)
                 self.wfile.write(f"data: {content}\n\n".encode() if content else b": still here\n\n")
         finally:

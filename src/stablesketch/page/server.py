@@ -62,6 +62,10 @@ class PageHandler(BaseHTTPRequestHandler):
             return self.send(400, "text/plain", "not an address")
         return self.answer(parts.path, parts.query)
 
+    def do_HEAD(self) -> None:
+        """Answers probes that ask for the headers alone: `send` leaves out the rest."""
+        self.do_GET()
+
     def send(self, status: int, kind: str, content: str | bytes, *, length: bool = True) -> None:
         """Sends a whole answer or, without its `length`, the beginning of one that continues."""
         data = content.encode() if isinstance(content, str) else content
@@ -77,7 +81,8 @@ class PageHandler(BaseHTTPRequestHandler):
         ):
             self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(data)
+        if self.command != "HEAD":
+            self.wfile.write(data)
 
     def log_message(self, format: str, *args: object) -> None:
         """Logs nothing: a request may contain a token."""
