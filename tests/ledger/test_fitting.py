@@ -62,6 +62,7 @@ def test_a_schedule_whose_deltas_do_not_fit(tmp_path: Path) -> None:
     year = ss.Ledger(tmp_path / "year.db", epsilon=2.0, delta=1e-8)
     with pytest.raises(ss.PlanInfeasible, match="a smaller δ for each"):
         year.schedule(table, releases=12)
+    assert "after   no ε is enough: the δ of all releases together is above" in str(year.preview(table, times=12))
 
 
 def test_wrong_schedules(ledger: ss.Ledger, plan: ss.Plan) -> None:

@@ -58,11 +58,14 @@ class Preview:
 
     def __str__(self) -> str:
         verdict = "fits" if self.fits else "does not fit"
+        after = f"ε = {at_most(self.after, 6)}, left {at_least(self.left, 6)}"
+        if math.isinf(self.after):
+            after = "no ε is enough: the δ of all releases together is above that of the budget"
         return (
             f"{self.releases:,} release(s): {verdict}\n"
             f"budget  ε = {self.epsilon:.6g} at δ = {self.delta:.3g}\n"
             f"spent   ε = {at_most(self.spent, 6)}\n"
-            f"after   ε = {at_most(self.after, 6)}, left {at_least(self.left, 6)}"
+            f"after   {after}"
         )
 
 
