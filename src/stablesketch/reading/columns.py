@@ -22,6 +22,11 @@ _WHOLE = re.compile(r"U?HUGEINT|DECIMAL\(\d+,\s*0\)")
 _LARGEST = 2**53
 
 
+def zeros_under(relation: str) -> Zeros:
+    """What a value of 0 is under a relation: see `Columns`."""
+    return "refused" if relation == "replace" else "absent"
+
+
 @dataclass(frozen=True)
 class Columns:
     """The columns of a stream of pairs: the key and, if there are any, value, groups and person.
@@ -43,7 +48,7 @@ class Columns:
 
     def under(self, relation: str) -> Columns:
         """The columns, with zeros treated as a relation requires."""
-        return replace(self, zeros="refused" if relation == "replace" else "absent")
+        return replace(self, zeros=zeros_under(relation))
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from ...bounding.groups import Name
 from ...collector import Collector
 from ...errors import ArgumentTypeError
 from ...plan import Plan
-from ...reading.columns import OnBad, Zeros
+from ...reading.columns import OnBad, zeros_under
 from ...reading.libraries import need
 from ..secret_from import SecretFrom, TheSecret
 from ..stored_plan import largest_value, refuse_whole_keys
@@ -44,7 +44,7 @@ class Sketch(beam.PTransform):  # type: ignore[misc, name-defined]
             )
         refuse_whole_keys(plan)
         self._plan, self._secret, self._by, self._shard, self._clip = plan, TheSecret(reference), by, shard, clip
-        zeros: Zeros = "refused" if plan.privacy.relation == "replace" else "absent"
+        zeros = zeros_under(plan.privacy.relation)
         self._reader = ElementReader(False, by, have_values(plan.privacy), largest_value(plan, clip), on_bad, zeros)
 
     def expand(self, pcoll: Any) -> Any:

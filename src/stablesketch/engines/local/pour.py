@@ -19,7 +19,7 @@ from ...collector import Collector
 from ...errors import ArgumentError, DataError
 from ...plan import Plan
 from ...plan.mechanism import mechanism_of
-from ...reading.columns import ZERO_REFUSED, Zeros
+from ...reading.columns import ZERO_REFUSED, Zeros, zeros_under
 from ...reading.libraries import need
 from ...reading.numbers import numbers
 from ...reading.numpy_arrow import to_numpy
@@ -88,7 +88,7 @@ def pour(
         batch, weighted = read, read.num_columns > keys
         try:
             if weighted:
-                batch = _without_zeros(batch, keys, _zeros(collector.plan))
+                batch = _without_zeros(batch, keys, zeros_under(collector.plan.privacy.relation))
             column: Any = tuple(batch.column(i) for i in range(keys)) if keys > 1 else batch.column(0)
             values = numbers(batch.column(keys), highest, clip) if weighted else None
             rows.add(collector.fingerprint(column), values)
@@ -100,10 +100,6 @@ def pour(
             progress.advance(read.num_rows)
     rows.finish()
     return pairs
-
-
-def _zeros(plan: Plan) -> Zeros:
-    return "refused" if plan.privacy.relation == "replace" else "absent"
 
 
 def _without_zeros(batch: Any, place: int, zeros: Zeros) -> Any:
@@ -153,7 +149,7 @@ def pour_groups(
         batch, weighted = read, read.num_columns > keys + group_columns
         try:
             if weighted:
-                batch = _without_zeros(batch, keys, zeros or _zeros(groups.plan))
+                batch = _without_zeros(batch, keys, zeros or zeros_under(groups.plan.privacy.relation))
             names = [batch.column(batch.num_columns - group_columns + i) for i in range(group_columns)]
             joined = names[0] if group_columns == 1 else compute.binary_join_element_wise(*names, "\x1f")
             if joined.null_count:
