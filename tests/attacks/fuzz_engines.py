@@ -54,7 +54,7 @@ def read_accumulator(raw: bytes) -> None:
 
 @functools.cache
 def rows() -> list[bytes]:
-    """Rows of one group, as JSON: which kind of job, then name, states, pairs and failures."""
+    """Rows of one group, as JSON: which kind of job, then name, states and failures."""
     plan, found = plans()[0], []
     for listed, name in ((False, "null"), (True, "1"), (False, json.dumps(["eu"]))):
         own = group_secret(secret(), NAMES[1]) if listed else secret()
@@ -63,9 +63,7 @@ def rows() -> list[bytes]:
             collector = plan.open(own, f"s/{part}")
             collector.update([*"abracadabra"])
             states.append(collector.to_bytes().hex())
-        found.append(
-            json.dumps({"listed": listed, "name": name, "state": states, "pairs": [11, 11], "failure": [None] * 2})
-        )
+        found.append(json.dumps({"listed": listed, "name": name, "state": states, "failure": [None] * 2}))
     return [text.encode() for text in found]
 
 
@@ -74,12 +72,10 @@ def row_mutant(rng: Random, raw: bytes) -> bytes:
     if rng.random() < 0.5:
         held["name"] = json_mutant(rng, held["name"] if rng.random() < 0.9 else "[]")
     else:
-        column = held[rng.choice(("state", "pairs", "failure"))]
+        column = held[rng.choice(("state", "failure"))]
         at = rng.randrange(2)
         if column is held["state"]:
             column[at] = rng.choice((None, column[1 - at], collector_mutant(rng, bytes.fromhex(column[at])).hex()))
-        elif column is held["pairs"]:
-            column[at] = rng.choice((None, -1, 0, MOST_WHOLE))
         else:
             column[at] = rng.choice(("", "{}", failure.to_text(ss.MergeError("no"))))
     return json.dumps(held).encode("utf-8", "surrogatepass")
@@ -97,7 +93,7 @@ def merge_rows(raw: bytes) -> None:
     table = pa.table(
         {
             "name": pa.array([held["name"]] * 2, pa.string()), "state": pa.array(states, pa.binary()),
-            "pairs": pa.array(held["pairs"], pa.int64()), "failure": pa.array(held["failure"], pa.string()),
+            "failure": pa.array(held["failure"], pa.string()),
         }
     )  # fmt: skip
     merged = recipe.merge(table).to_pylist()[0]

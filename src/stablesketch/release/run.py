@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ..bounding.max_value import chosen_max_value
@@ -14,14 +15,14 @@ from .decide import Decision, before_counting, decide, price_of_finding, whole_a
 from .outcome import GroupRelease, Outcome
 from .publish import Till, names_shown, publish
 from .question import Question
-from .source import Progress, Source
+from .source import AnsweringSource, Progress
 
 if TYPE_CHECKING:
     from ..ledger import Ledger
 
 
 def run_source(
-    question: Question, source: Source, *, ledger: Ledger | None = None, label: str = "",
+    question: Question, source: AnsweringSource, *, ledger: Ledger | None = None, label: str = "",
     progress: Progress | None = None,
 ) -> Outcome:  # fmt: skip
     """Answers a question from what a source collects, under the secret of the source."""
@@ -32,8 +33,8 @@ def run_source(
             if question.columns.by:
                 decision, releases = _table(question, source, till, found, progress)
             else:
-                decision, collector = _collected(question, source, found)
-                releases = publish(decision, [collector], till)
+                decision, collectors = _collected(question, source, found)
+                releases = publish(decision, collectors, till)
         except Exception:
             if found is not None and not till.tried:
                 till.pay(whole_ask(question))  # what is said of the error may depend on the max_value found
@@ -51,7 +52,7 @@ def run_source(
         )
 
 
-def _found_max_value(question: Question, source: Source, till: Till) -> int | None:
+def _found_max_value(question: Question, source: AnsweringSource, till: Till) -> int | None:
     """Finds max_value privately, if asked to. Before anything is read, the ledger must have room for everything that
     follows.
     """
@@ -62,20 +63,22 @@ def _found_max_value(question: Question, source: Source, till: Till) -> int | No
     return chosen_max_value(source.digits(), privacy, share, question.auto_max_value.quantile)
 
 
-def _collected(question: Question, source: Source, max_value: int | None) -> tuple[Decision, Collector]:
+def _collected(
+    question: Question, source: AnsweringSource, max_value: int | None
+) -> tuple[Decision, Iterable[Collector]]:
     """Collects all pairs. If the plan needs their public number, they are counted before or during collection."""
     counted = question.count_pairs and question.bare  # no other mechanism needs the number in advance
     if counted and not source.countable:
         first = before_counting(question, max_value)
-        collector, pairs = source.collected(first)
-        decision = decide(question, max_value=max_value, pairs=_some(pairs, source), like=first)
+        (collector,) = source.collected(first)
+        decision = decide(question, max_value=max_value, pairs=_some(collector.pairs, source), like=first)
         collector.replan(decision.plan)
-        return decision, collector
+        return decision, [collector]
     decision = decide(question, max_value=max_value, pairs=_some(source.count(), source) if counted else None)
-    return decision, source.collected(decision.plan)[0]
+    return decision, source.collected(decision.plan)
 
 
-def _some(pairs: int, source: Source) -> int:
+def _some(pairs: int, source: AnsweringSource) -> int:
     if not pairs:
         raise DataError(
             source.name, "the data are empty", f"Check the input; if the stream may be empty, pass {arg('pairs', 0)}"
@@ -84,11 +87,11 @@ def _some(pairs: int, source: Source) -> int:
 
 
 def _table(
-    question: Question, source: Source, till: Till, max_value: int | None, progress: Progress | None
+    question: Question, source: AnsweringSource, till: Till, max_value: int | None, progress: Progress | None
 ) -> tuple[Decision, list[Release] | list[GroupRelease]]:
     decision = decide(question, max_value=max_value)
     if max_value is None:  # otherwise it was checked before
         till.check(decision.ask)
     names = question.groups if question.groups is not None else names_shown(decision, source.group_counts())
-    collectors = source.collected_groups(decision.plan, names)
+    collectors = source.collected(decision.plan, names)
     return decision, publish(decision, collectors, till, names=names, progress=progress)

@@ -1,7 +1,9 @@
-"""`Source`: what a release asks of data, on this machine or on Spark (`engines/`).
+"""`Source`: what a release asks of data, wherever they are (`engines/`).
 
-A Beam pipeline is not a `Source`: it runs later, elsewhere and window by window, so nobody can ask it for a number and
-wait. It calls `decide`, `names_shown` and `publish`, as `run_source` does, in steps of its own.
+Every engine has one. It turns the pairs of a question into collectors, which is all that a pipeline of Beam can do: it
+is described first, and runs later and elsewhere. Where data can be asked while somebody waits, as on this machine and
+on Spark, the source is an `AnsweringSource`, and `run_source` (run.py) goes from there to releases. Beam's transform
+goes the same way in steps of its pipeline: `decide`, `Source.collected`, `names_shown`, `publish`.
 
 `Progress` is told how much has been read.
 """
@@ -9,7 +11,7 @@ wait. It calls `decide`, `names_shown` and `publish`, as `run_source` does, in s
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from ..bounding.groups import Name
 from ..collector import Collector
@@ -18,6 +20,8 @@ from ..secret import Secret
 
 if TYPE_CHECKING:
     from ..bounding.max_value import DigitCounts
+
+Collected = TypeVar("Collected", covariant=True)
 
 
 class Progress(Protocol):
@@ -30,8 +34,19 @@ class Progress(Protocol):
         """This many more steps are done."""
 
 
-class Source(Protocol):
-    """The pairs of one question: read, checked, with people bounded, under a secret of its own.
+class Source(Protocol[Collected]):
+    """The pairs of one question: read, checked, with people bounded, under a secret of its own."""
+
+    def collected(self, plan: Plan, names: Sequence[Name] | None = None) -> Collected:
+        """The collectors of these groups, each under `group_secret`, even of those without pairs. Without names, the
+        collector of all pairs; in a pipeline that has groups, of every group that turns up, from which the next step
+        chooses.
+        """
+
+
+class AnsweringSource(Source[Iterator[Collector]], Protocol):
+    """A source that answers at once. Collectors come in the order of their names, and all pairs are read before
+    `collected` returns.
 
     An invalid row raises a `DataError` in the method that reads it, and nothing is returned.
     """
@@ -59,9 +74,3 @@ class Source(Protocol):
 
     def group_counts(self) -> Iterator[tuple[Name, int]]:
         """The number of people of each group, or of pairs if there is no person column."""
-
-    def collected(self, plan: Plan) -> tuple[Collector, int]:
-        """A collector of all pairs, and their number."""
-
-    def collected_groups(self, plan: Plan, names: Sequence[Name]) -> Iterator[Collector]:
-        """The collectors of these groups, in this order, under `group_secret`. All pairs are read before it returns."""

@@ -124,16 +124,16 @@ def test_groups_and_people_are_the_same_as_on_one_machine(
         assert len(counts) == 14
         names = [*sorted(counts)[:5], ("XX", "2026-11-01"), *sorted(counts)[5:]]
         chosen = decide(question).plan
-        for own, other in zip(here.collected_groups(chosen, names), there.collected_groups(chosen, names), strict=True):
+        for own, other in zip(here.collected(chosen, names), there.collected(chosen, names), strict=True):
             assert own._held().to_bytes() == other._held().to_bytes()
         assert list(here.digits()) == list(there.digits())
         if person is not None:
             assert sum(counts.values()) <= 3 * 101
             single = ss.question(ss.Moment(0.5), privacy, key="app", value="n", person=person, size=30)
             here, there = pair_of_sources(single, frame, tmp_path, monkeypatch, engine)
-            first, second = (source.collected(decide(single).plan) for source in (here, there))
-            assert first[0]._held().to_bytes() == second[0]._held().to_bytes()
-            assert first[1] == second[1] == 6 * 101
+            first, second = (next(source.collected(decide(single).plan)) for source in (here, there))
+            assert first._held().to_bytes() == second._held().to_bytes()
+            assert first.pairs == second.pairs == 6 * 101
 
 
 def test_groups_come_as_a_frame_with_public_names_or_with_chosen_ones(frame: Any) -> None:
@@ -161,9 +161,7 @@ def test_more_groups_than_a_worker_keeps_open(frame: Any, tmp_path: Path, monkey
         here, there = pair_of_sources(question, frame, tmp_path, monkeypatch, engine)
         there._recipe = replace(there._recipe, open_groups=2)
         with there:
-            for own, other in zip(
-                here.collected_groups(chosen, names), there.collected_groups(chosen, names), strict=True
-            ):
+            for own, other in zip(here.collected(chosen, names), there.collected(chosen, names), strict=True):
                 assert own._held().to_bytes() == other._held().to_bytes()
                 # Noise comes from the secret, so what is released is the same number.
                 assert own._held().measure(0.95).value == other._held().measure(0.95).value
@@ -365,9 +363,9 @@ def test_whole_keys_are_added_up_as_on_one_machine(
         here, there = pair_of_sources(question, frame, tmp_path, monkeypatch, engine)
         chosen = decide(question).plan
         assert here.count() == there.count() == len(totals)
-        own, other = (source.collected(chosen) for source in (here, there))
-        assert own[1] == other[1] == len(totals)
-        assert own[0]._held().to_bytes() == other[0]._held().to_bytes()
+        own, other = (next(source.collected(chosen)) for source in (here, there))
+        assert own.pairs == other.pairs == len(totals)
+        assert own._held().to_bytes() == other._held().to_bytes()
     low = ss.Privacy(4.0, 1e-6, 2, max_value=5, unit="key", relation="replace")
     with pytest.raises(ss.DataError, match="the total of a key is"):
         release(frame, ss.Atkinson(0.5), low, key="app", value="n", size=30)

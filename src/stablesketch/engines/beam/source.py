@@ -1,9 +1,4 @@
-"""A PCollection as a source of collectors: what a release asks of data, as steps of a pipeline.
-
-On other engines a `Source` (release/source.py) answers at once. A pipeline is described first and runs later, so one
-step yields the collectors and the number of people or pairs of each group, and the next step chooses names and releases
-numbers, with the same functions (release/publish.py).
-"""
+"""A PCollection as a `Source`: what a release asks of data, as steps of a pipeline."""
 
 from __future__ import annotations
 
@@ -27,7 +22,9 @@ _windows = need("apache_beam.transforms.window", "beam")
 
 
 class BeamSource:
-    """The pairs of a question in a PCollection, under the secret that workers find. A window is part of a name."""
+    """A `Source` of (name, (collector as bytes, number of people or pairs)), under the secret that workers find. A
+    window is the last part of a name.
+    """
 
     def __init__(self, question: Question, pcoll: Any, secret: TheSecret, *, windowed: bool) -> None:
         columns = question.columns
@@ -38,15 +35,13 @@ class BeamSource:
         )
         self._bounding = Bounding(question.privacy.pairs_per_person, question.groups_per_person)
 
-    def collected(self, plan: Plan) -> Any:
-        """(name, (collector as bytes, number of people or pairs)) for every group and window; without groups, for all
-        pairs.
-        """
-        named, groups = self.kept(), self._question.groups
-        if groups is not None:
-            named = named | "Listed" >> beam.Filter(_Listed(groups, self._windowed))
-        if not self._windowed and (not self._by or groups is not None):
-            there = [()] if groups is None else groups
+    def collected(self, plan: Plan, names: Sequence[Name] | None = None) -> Any:
+        """In every window, the listed groups that have pairs there; without windows, also those that have none."""
+        named = self.kept()
+        if names is not None:
+            named = named | "Listed" >> beam.Filter(_Listed(names, self._windowed))
+        if not self._windowed and (not self._by or names is not None):
+            there = [()] if names is None else names
             seeds = self._pcoll.pipeline | "Names" >> beam.Create([(name, (name, 0)) for name in there])
             named = (named, seeds) | "AlsoEmpty" >> beam.Flatten()
         # A whole key was added up before, whether its rows had values or not.

@@ -45,6 +45,7 @@ from ...release.decide import Decision, decide
 from ...release.outcome import GroupRelease
 from ...release.publish import Till, names_shown, publish
 from ...release.question import Question
+from ...release.source import Source
 from ...secret.paying import until_shown
 from ...statistic import Statistic
 from ...statistic.published import Release as Released
@@ -113,13 +114,14 @@ class Release(beam.PTransform):  # type: ignore[misc, name-defined]  # Beam is u
         question = self._question
         self._check(pcoll, windowed)
         public = question.groups is not None if not windowed else self._public_windows and not question.columns.by
-        source = BeamSource(question, pcoll, self._secret, windowed=windowed)
+        source: Source[Any] = BeamSource(question, pcoll, self._secret, windowed=windowed)
         # People are bounded after a pair has become one pair in each of its windows.
         overlap = 1 if question.of_people else times or 1
         decision = decide(_by_window(question) if windowed else question, overlap=overlap, public=public)
         with until_shown():
             self._till.pay(decision.ask)
-        return source.collected(decision.plan) | "Once" >> beam.ParDo(_Published(decision, self._secret))
+        collected = source.collected(decision.plan, question.groups)
+        return collected | "Once" >> beam.ParDo(_Published(decision, self._secret))
 
     def _check(self, pcoll: Any, windowed: bool) -> None:
         question = self._question

@@ -79,11 +79,11 @@ class BadBatch(Exception):
 
 def pour(
     batches: Iterable[Any], collector: Collector, *, keys: int, clip: bool = False, progress: Progress | None = None
-) -> int:
-    """Counts every pair of the batches (columns k0, ..., v); returns how many there were."""
+) -> None:
+    """Counts every pair of the batches (columns k0, ..., v)."""
     highest = _highest(collector.plan)
     rows = _rows(collector.plan, lambda _, *folded: collector.add_folded(*folded), grouped=False)
-    pairs = done = 0
+    done = 0
     for read in batches:
         batch, weighted = read, read.num_columns > keys
         try:
@@ -95,11 +95,9 @@ def pour(
         except ArgumentError as error:
             raise BadBatch(done, read, error) from None
         done += read.num_rows
-        pairs += batch.num_rows
         if progress is not None:
             progress.advance(read.num_rows)
     rows.finish()
-    return pairs
 
 
 def _without_zeros(batch: Any, place: int, zeros: Zeros) -> Any:

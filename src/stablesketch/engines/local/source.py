@@ -27,8 +27,8 @@ Result = TypeVar("Result")
 
 
 class LocalSource:
-    """A `Source` of anything that `opened` opens. Data that can be read only once, but must be read again, are stored
-    first.
+    """An `AnsweringSource` of anything that `opened` opens. Data that can be read only once, but must be read again,
+    are stored first.
     """
 
     def __init__(self, duckdb: DuckDB, question: Question, data: object, progress: Progress | None = None) -> None:
@@ -101,20 +101,16 @@ class LocalSource:
             for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
                 yield tuple(row[:width]), int(row[width])
 
-    def collected(self, plan: Plan) -> tuple[Collector, int]:
-        question, collector = self._question, plan.open(self.secret)
-        keys = len(question.columns.key)
-        pairs = self._poured(
-            lambda read: pour(read, collector, keys=keys, clip=question.clips, progress=self._progress)
-        )
-        return collector, pairs
-
-    def collected_groups(self, plan: Plan, names: Sequence[Name]) -> Iterator[Collector]:
+    def collected(self, plan: Plan, names: Sequence[Name] | None = None) -> Iterator[Collector]:
         question = self._question
+        keys, group_columns = len(question.columns.key), len(question.columns.by)
+        if names is None:
+            whole = plan.open(self.secret)
+            self._poured(lambda read: pour(read, whole, keys=keys, clip=question.clips, progress=self._progress))
+            return iter([whole])
         if question.groups is not None:
             check_room(names, plan)
         groups = ListedGroups(names, plan, lambda name: plan.open(group_secret(self.secret, name)))
-        keys, group_columns = len(question.columns.key), len(question.columns.by)
         if names:
             self._poured(
                 lambda read: pour_groups(

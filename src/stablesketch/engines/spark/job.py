@@ -60,8 +60,8 @@ def merged_states(states: DataFrame, by: str, recipe: Recipe, secret: Secret) ->
         return states.groupBy(by).applyInArrow(merge, MERGED)
 
 
-def collected(pairs: Pairs, frame: DataFrame, recipe: Recipe, whole: Collector) -> int:
-    """Merges the states of all partitions into `whole`; returns how many pairs they have.
+def collect_into(whole: Collector, pairs: Pairs, frame: DataFrame, recipe: Recipe) -> None:
+    """Merges the states of all partitions into `whole`.
 
     This is a tree of two levels: partition i is in bucket b = ⌊√i⌋, so bucket b has the 2b + 1 partitions from b² to
     (b + 1)² - 1. P partitions make ⌈√P⌉ buckets of less than 2√P each, so neither a worker that merges a bucket nor the
@@ -76,7 +76,6 @@ def collected(pairs: Pairs, frame: DataFrame, recipe: Recipe, whole: Collector) 
     raise_failures(pairs, (row.failure for row in rows))
     for row in rows:
         whole.merge(Collector.from_bytes(bytes(row.state), secret))
-    return sum(int(row.pairs) for row in rows)
 
 
 def grouped_states(frame: DataFrame, recipe: Recipe, secret: Secret) -> DataFrame:

@@ -38,7 +38,7 @@ def sketch(
     whole = plan.open(recipe.secret.find(), recipe.shard)
     whole.rename(f"{recipe.shard}/all")  # until all are merged
     with large_batches(df, pairs.columns.names):
-        job.collected(pairs, pairs.every, recipe, whole)
+        job.collect_into(whole, pairs, pairs.every, recipe)
     whole.rename(recipe.shard)
     return whole
 
@@ -96,7 +96,7 @@ def merged(df: DataFrame, *, secret: SecretFrom, column: str = "collector") -> C
     blob = functions.col(back_quoted(column))
     states = df.select(
         functions.pmod(functions.xxhash64(blob), functions.lit(64)).cast("int").alias("bucket"),
-        functions.lit("null").alias("name"), blob.alias("state"), functions.lit(0).cast("bigint").alias("pairs"),
+        functions.lit("null").alias("name"), blob.alias("state"),
         functions.lit(None).cast("string").alias("failure"),
     )  # fmt: skip
     own = reference.find()

@@ -24,7 +24,7 @@ _FEW = 1 << 12  # groups whose states the driver takes all at once
 
 
 class SparkSource:
-    """A `Source`. Use it in a `with` block: at its end, the broadcast secret is destroyed."""
+    """An `AnsweringSource`. Use it in a `with` block: at its end, the broadcast secret is destroyed."""
 
     countable = True
 
@@ -94,16 +94,16 @@ class SparkSource:
         for row in self._frame.groupBy(*marks).agg(counted.alias("counted")).toLocalIterator():
             yield tuple(row[mark] for mark in marks), int(row["counted"])
 
-    def collected(self, plan: Plan) -> tuple[Collector, int]:
-        whole = plan.open(self.secret)
+    def collected(self, plan: Plan, names: Sequence[Name] | None = None) -> Iterator[Collector]:
+        """Before it returns, all states are ready and free of failures."""
         recipe = replace(self._recipe, plan=plan.to_json())
-        return whole, job.collected(self._pairs, self._without_person(), recipe, whole)
-
-    def collected_groups(self, plan: Plan, names: Sequence[Name]) -> Iterator[Collector]:
-        """The collectors of these groups. Before it returns, their states are ready and free of failures."""
+        if names is None:
+            whole = plan.open(self.secret)
+            job.collect_into(whole, self._pairs, self._without_person(), recipe)
+            return iter([whole])
         if not names:
             return iter(())
-        recipe = replace(self._recipe, plan=plan.to_json(), names=tuple(names))
+        recipe = replace(recipe, names=tuple(names))
         states = job.grouped_states(self._without_person(), recipe, self.secret)
         if len(names) <= _FEW:
             rows = states.collect()

@@ -21,7 +21,7 @@ from ...bounding.max_value import digit_counts
 from ...collector import Collector
 from ...collector.shards import of_group
 from ...errors import BlobError, StablesketchError
-from ...format.checked_json import MOST_WHOLE, JsonError, parsed
+from ...format.checked_json import JsonError, parsed
 from ...numbers.checked import checked_whole
 from ...plan import Plan
 from ...reading.columns import Zeros
@@ -34,8 +34,8 @@ from ..local.pour import BadBatch, pour, pour_groups
 from ..secret_from import TheSecret, child_name
 from .batches import keep_imports
 
-STATES = "bucket int, name string, state binary, pairs bigint, failure string"
-MERGED = "name string, state binary, pairs bigint, failure string"
+STATES = "bucket int, name string, state binary, failure string"
+MERGED = "name string, state binary, failure string"
 DIGITS = "counts array<bigint>, failure string"
 
 OPEN_GROUPS = 1 << 11  # collectors that a worker keeps open before it sends off their states and opens others
@@ -78,21 +78,21 @@ class Recipe:
 
     def collect(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Pairs → the state of the partition, or an error."""
-        part = _partition()
+        place = _partition()
         try:
-            collector = Plan.from_json(self.plan).open(self.secret.find(), f"{self.shard}/{part}")
-            pairs = pour(batches, collector, keys=self.keys, clip=self.clip)
-            yield _states([isqrt(part)], ["null"], [collector.to_bytes()], [pairs])  # see job.collected
+            collector = Plan.from_json(self.plan).open(self.secret.find(), f"{self.shard}/{place}")
+            pour(batches, collector, keys=self.keys, clip=self.clip)
+            yield _states([isqrt(place)], ["null"], [collector.to_bytes()])  # see job.collect_into
         except (StablesketchError, BadBatch) as error:
             yield _failed(error)
 
     def collect_groups(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Pairs with groups → a state for each group found, or an error."""
         try:
-            secret, plan, part = self.secret.find(), Plan.from_json(self.plan), _partition()
+            secret, plan, place = self.secret.find(), Plan.from_json(self.plan), _partition()
             turn, more, rest = 0, True, iter(batches)
             while more:
-                groups = self._groups(plan, secret, f"{self.shard}/{part}.{turn}")
+                groups = self._groups(plan, secret, f"{self.shard}/{place}.{turn}")
                 more = pour_groups(
                     rest,
                     groups,
@@ -122,7 +122,7 @@ class Recipe:
         name = table.column("name")[0].as_py()
         wrong = [text for text in table.column("failure").to_pylist() if text is not None]
         if wrong:
-            return _merged(name, None, 0, wrong[0])
+            return _merged(name, None, wrong[0])
         try:
             secret = self._own(self.secret.find(), name)
             blobs = (one.as_py() for one in table.column("state"))
@@ -130,11 +130,11 @@ class Recipe:
             for blob in blobs:
                 whole.merge(Collector.from_bytes(blob, secret))
             group = group_of(name)
-            if isinstance(group, tuple):  # all parts of the group are merged
+            if isinstance(group, tuple):  # all shards of the group are merged
                 whole.rename(of_group(self.shard, self.by, group))
-            return _merged(name, whole.to_bytes(), _added(table.column("pairs").to_pylist()), None)
+            return _merged(name, whole.to_bytes(), None)
         except StablesketchError as error:
-            return _merged(name, None, 0, failure.to_text(error))
+            return _merged(name, None, failure.to_text(error))
 
     def _own(self, secret: Secret, name: str) -> Secret:
         """The secret of a group, given its name as JSON."""
@@ -171,13 +171,6 @@ def place_of(name: object) -> int:
     return place
 
 
-def _added(pairs: list[int | None]) -> int:
-    known = [one for one in pairs if one is not None and one >= 0]
-    if len(known) < len(pairs) or sum(known) > MOST_WHOLE:
-        raise BlobError("impossible number of pairs in the state of a worker: corrupt data.")
-    return sum(known)
-
-
 def _unreadable() -> BlobError:
     return BlobError("unreadable name of a group in the state of a worker: corrupt data.")
 
@@ -200,21 +193,20 @@ def _met(groups: ListedGroups | MetGroups) -> Iterator[Any]:
     """The states of groups, a few at a time: a listed group by its code, another by its name, as JSON."""
     found = groups.met()
     while True:
-        rows = [(json.dumps(name), one.to_bytes(), one.pairs) for name, one in islice(found, 256)]
+        rows = [(json.dumps(name), one.to_bytes()) for name, one in islice(found, 256)]
         if not rows:
             return
-        names, states, pairs = zip(*rows, strict=True)
-        yield _states([0] * len(rows), names, states, pairs)
+        names, states = zip(*rows, strict=True)
+        yield _states([0] * len(rows), names, states)
 
 
-def _states(buckets: Any, names: Any, states: Any, pairs: Any, wrong: str | None = None) -> Any:
+def _states(buckets: Any, names: Any, states: Any, wrong: str | None = None) -> Any:
     pa = need("pyarrow", "spark")
     return pa.record_batch(
         {
             "bucket": pa.array(buckets, pa.int32()),
             "name": _texts(names),
             "state": pa.array(states, pa.binary()),
-            "pairs": pa.array(pairs, pa.int64()),
             "failure": _texts([wrong] * len(names)),
         }
     )
@@ -222,19 +214,12 @@ def _states(buckets: Any, names: Any, states: Any, pairs: Any, wrong: str | None
 
 def _failed(error: StablesketchError | BadBatch) -> Any:
     wrong = failure.to_text(error.error if isinstance(error, BadBatch) else error)
-    return _states([0], ["null"], [None], [0], wrong)
+    return _states([0], ["null"], [None], wrong)
 
 
-def _merged(name: str, state: bytes | None, pairs: int, wrong: str | None) -> Any:
+def _merged(name: str, state: bytes | None, wrong: str | None) -> Any:
     pa = need("pyarrow", "spark")
-    return pa.table(
-        {
-            "name": _texts([name]),
-            "state": pa.array([state], pa.binary()),
-            "pairs": pa.array([pairs], pa.int64()),
-            "failure": _texts([wrong]),
-        }
-    )
+    return pa.table({"name": _texts([name]), "state": pa.array([state], pa.binary()), "failure": _texts([wrong])})
 
 
 def _texts(texts: Any) -> Any:
