@@ -173,8 +173,8 @@ def _told(
 
 def touched(plan: ss.Plan) -> int:
     """Entries that one pair changes, in all parts; of the registers of a distinct count it is one."""
-    parts = [part for part in plan.parts or (plan,) if part.size]
-    return sum(1 if isinstance(part.statistic, ss.Distinct) else part.entries_per_key for part in parts)
+    inputs = [one for one in plan.inputs or (plan,) if one.size]
+    return sum(1 if isinstance(one.statistic, ss.Distinct) else one.entries_per_key for one in inputs)
 
 
 def predicted(stream: Stream, statistic: Statistic, plan: ss.Plan, *, even: bool = False, noise: bool = True) -> float:
@@ -183,31 +183,31 @@ def predicted(stream: Stream, statistic: Statistic, plan: ss.Plan, *, even: bool
     """
     needed = statistic.needs(plan.privacy) if isinstance(statistic, Derived) else (statistic,)
     squares = 0.0
-    for part in plan.parts or (plan,):
-        if part.statistic in needed:
-            factor = statistic.factor(part.statistic) if isinstance(statistic, Derived) else 1.0
-            squares += (factor * _error_of(stream, part, even, noise)) ** 2
+    for one in plan.inputs or (plan,):
+        if one.statistic in needed:
+            factor = statistic.factor(one.statistic) if isinstance(statistic, Derived) else 1.0
+            squares += (factor * _error_of(stream, one, even, noise)) ** 2
     return math.sqrt(squares)
 
 
-def _error_of(stream: Stream, part: ss.Plan, even: bool, noise: bool) -> float:
+def _error_of(stream: Stream, one: ss.Plan, even: bool, noise: bool) -> float:
     """Of a sketch with noise sqrt(v (1/B + S (1 - 1/B)) + 2 b²/F²): a plan that expects nothing states sqrt(v/B), and
     b. S = Σ f^{2p}/F_p², and for entropy Σ f²/N²: how much of the square of the whole is that of single keys."""
-    truth = stream.exact(part.statistic)
-    if (part.mechanism == "exact" and isinstance(part.statistic, ss.Moment)) or isinstance(part.statistic, ss.Total):
-        return part.error * (part.expected or 1.0) / truth if noise else 0.0
-    if part.noise and not part.expected:
-        alone = part.error * math.sqrt(1.0 + (0.0 if even else stream.spread(part.statistic.p)) * (part.buckets - 1))
+    truth = stream.exact(one.statistic)
+    if (one.mechanism == "exact" and isinstance(one.statistic, ss.Moment)) or isinstance(one.statistic, ss.Total):
+        return one.error * (one.expected or 1.0) / truth if noise else 0.0
+    if one.noise and not one.expected:
+        alone = one.error * math.sqrt(1.0 + (0.0 if even else stream.spread(one.statistic.p)) * (one.buckets - 1))
         if not noise:
             return alone
-        if isinstance(part.statistic, ss.Shannon):  # the noise is on N H, and on N
+        if isinstance(one.statistic, ss.Shannon):  # the noise is on N H, and on N
             entropy = None if even else truth
-            return math.hypot(alone, entropy_noise(part).noise_deviation(float(stream.totals.sum()), entropy))
-        order = max(part.statistic.p, 1.0)  # above 1 it is on the norm F^(1/p)
-        return math.hypot(alone, order * math.sqrt(2.0) * part.noise / truth ** (1.0 / order))
-    asked = replace(part.privacy, pairs=stream.pairs) if isinstance(part.statistic, ss.Shannon) else part.privacy
-    expected = truth if part.statistic.relative else None
-    return ss.plan(part.statistic, asked, size=part.size or None, mechanism=part.mechanism, expected=expected).error
+            return math.hypot(alone, entropy_noise(one).noise_deviation(float(stream.totals.sum()), entropy))
+        order = max(one.statistic.p, 1.0)  # above 1 it is on the norm F^(1/p)
+        return math.hypot(alone, order * math.sqrt(2.0) * one.noise / truth ** (1.0 / order))
+    asked = replace(one.privacy, pairs=stream.pairs) if isinstance(one.statistic, ss.Shannon) else one.privacy
+    expected = truth if one.statistic.relative else None
+    return ss.plan(one.statistic, asked, size=one.size or None, mechanism=one.mechanism, expected=expected).error
 
 
 def rows(results: Path) -> list[dict[str, str]]:

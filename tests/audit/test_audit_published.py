@@ -27,18 +27,18 @@ HILL_OF_KEYS = ss.plan(
 )
 
 
-def changed_parts(plan: ss.Plan, kind: type, change: Callable[[ss.Plan], ss.Plan]) -> ss.Plan:
-    parts = tuple(change(part) if isinstance(part.statistic, kind) else part for part in plan.parts)
-    return altered(plan, parts=parts)
+def changed_inputs(plan: ss.Plan, kind: type, change: Callable[[ss.Plan], ss.Plan]) -> ss.Plan:
+    inputs = tuple(change(one) if isinstance(one.statistic, kind) else one for one in plan.inputs)
+    return altered(plan, inputs=inputs)
 
 
 def without_floor(plan: ss.Plan) -> ss.Plan:
-    return changed_parts(plan, ss.Moment, lambda part: altered(part, phantoms=Phantoms(0, 1)))
+    return changed_inputs(plan, ss.Moment, lambda one: altered(one, phantoms=Phantoms(0, 1)))
 
 
 def without_noise(plan: ss.Plan) -> ss.Plan:
     loud = {"epsilon": 1e6}
-    return changed_parts(plan, ss.Total, lambda part: altered(part, privacy=dataclasses.replace(part.privacy, **loud)))
+    return changed_inputs(plan, ss.Total, lambda one: altered(one, privacy=dataclasses.replace(one.privacy, **loud)))
 
 
 @pytest.mark.parametrize(
@@ -194,4 +194,4 @@ def test_the_total_that_a_monitor_publishes_is_looked_at(statistic: ss.Statistic
 
 
 def _of_all(change: Callable[[ss.Plan], ss.Plan], plan: ss.Plan) -> ss.Plan:
-    return altered(plan, parts=tuple(map(change, plan.parts))) if plan.parts else change(plan)
+    return altered(plan, inputs=tuple(map(change, plan.inputs))) if plan.inputs else change(plan)

@@ -239,7 +239,7 @@ def test_bare_groups_cost_no_less_than_their_entries_do(removed: bool) -> None:
     added_up, delta = table.added_up(plan.epsilon, plan.delta)
     assert charge.epsilon < 0.8 * added_up
     assert charge.delta == delta <= 1e-3
-    (rho,) = {math.exp(part.log_rho) for part in charge.parts}
+    (rho,) = {math.exp(one.log_rho) for one in charge.charges}
     rng = np.random.default_rng(5)
     drawn, other = (rho, 1.0) if removed else (1.0, rho)
     x = drawn * rng.standard_cauchy((1_000_000, 15))

@@ -137,7 +137,7 @@ def test_exact_entropy(whose: str) -> None:
     privacy = group_privacy(whose)
     plan = ss.plan(ss.Shannon(), privacy, mechanism="exact")
     noise = entropy_noise(plan)
-    mass, counted = charge_of(plan).parts
+    mass, counted = charge_of(plan).charges
     shifts, most = set(), 0
     for one, other in neighbours(whose):
         differ = []
@@ -171,7 +171,7 @@ def test_entropy_by_sketch(whose: str) -> None:
     privacy = group_privacy(whose)
     plan = ss.plan(ss.Shannon(), privacy, size=16)
     noise = entropy_noise(plan)
-    mass, counted, weights = charge_of(plan).parts
+    mass, counted, weights = charge_of(plan).charges
     most = 0
     for one, other in neighbours(whose):
         moves = 0

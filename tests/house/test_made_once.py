@@ -76,6 +76,6 @@ def test_a_change_is_seen_in_each_of_its_forms() -> None:
     for text in ("replace(own, low=0.0)", "replace(one.release, epsilon=2.0)", "replace(release, relation='replace')"):
         (node,) = [each for each in ast.walk(ast.parse(text)) if isinstance(each, ast.Call)]
         assert changes(node)
-    for text in ("replace(privacy, epsilon=1.0)", "replace(plan, parts=())"):
+    for text in ("replace(privacy, epsilon=1.0)", "replace(plan, inputs=())"):
         (node,) = [each for each in ast.walk(ast.parse(text)) if isinstance(each, ast.Call)]
         assert not changes(node)

@@ -95,8 +95,8 @@ def test_the_total_is_paid_for_and_drawn_once(
     with_total = len(drawn)
     assert release.total is not None
     assert drawn.count((release.total.scale, int(release.total.value) - 1_200)) == 1
-    parts = charge_of(asked.plans[0]).parts or (charge_of(asked.plans[0]),)
-    noisy = [each for each in parts if each.epsilon]  # a part that costs δ alone has no noise
+    charges = charge_of(asked.plans[0]).charges or (charge_of(asked.plans[0]),)
+    noisy = [each for each in charges if each.epsilon]  # a charge that costs δ alone has no noise
     assert [each.distance for each in noisy if release.total.scale == each.distance / each.epsilon] == [15]
     asked.plans[0].open().release()
     assert len(drawn) == 2 * with_total  # no draw is for the total alone

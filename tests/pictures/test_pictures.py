@@ -18,7 +18,7 @@ import pytest
 
 import stablesketch as ss
 from stablesketch.cli.app import run
-from stablesketch.pictures import drawn_part, picture_bytes, plan_picture, release_picture, style
+from stablesketch.pictures import drawn_measurement, picture_bytes, plan_picture, release_picture, style
 from stablesketch.pictures.bare_plan_picture import BareNeighbourhood, bare_neighbourhood
 from stablesketch.pictures.finding import ANYTHING
 from stablesketch.pictures.plan_picture import Neighbourhood, neighbourhood
@@ -438,7 +438,7 @@ ROWS = ss.Privacy(1.0, 1e-6, pairs=2_000, relation="replace")
 
 def test_what_is_computed_from_one_sketch_has_the_picture_of_that_sketch() -> None:
     hill = ss.plan(ss.Hill(0.5), ss.Privacy(1.0, 1e-6), size=50)
-    assert drawn_part(hill).statistic == ss.Moment(0.5)
+    assert drawn_measurement(hill).statistic == ss.Moment(0.5)
     figure = plan_picture(hill, AROUND)
     assert "A plan of F_0.5, for the Hill number of order 0.5" in figure.get_suptitle()
     assert len(figure.axes) == 3

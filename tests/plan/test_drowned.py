@@ -58,7 +58,7 @@ def test_the_example_is_that_of_the_noise() -> None:
     """By hand: Laplace noise of scale b has the deviation √2 b. F_2^(1/2) of 1,000 keys of 100,000 each is √1000 · 1e5,
     D_2 = N²/F_2 takes twice the relative errors of both, N being 1e8."""
     plan = ss.plan(ss.Hill(2), ss.Privacy(0.01, 1e-9, max_value=1_000_000))
-    norm, total = plan.parts
+    norm, total = plan.inputs
     one, other = (2**0.5 * b / value for b, value in ((norm.noise, 1e5 * 1e3**0.5), (2e8, 1e8)))
     assert total.statistic == ss.Total()
     found = re.search(r"about (\S+) times the value", mechanism_of(plan).error_in_words(plan))

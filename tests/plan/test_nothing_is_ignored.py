@@ -31,7 +31,7 @@ def test_an_exact_count_keeps_the_error_that_is_asked_for() -> None:
     [
         ((64, 20, 20, 0), "size cannot be used for total"),
         ((64, 0, 0, 20), "size must be positive"),
-        ((64, 20, 0), "must have one number for each of the 4 parts of Hill numbers of orders 0, 0.5, 0.75"),
+        ((64, 20, 0), "must have one number for each of the 4 measurements of Hill numbers of orders 0, 0.5, 0.75"),
     ],
 )
 def test_sizes_one_by_one_are_those_of_what_is_measured(sizes: tuple[int, ...], said: str) -> None:

@@ -84,7 +84,7 @@ def test_the_exact_mechanism() -> None:
 def test_a_hill_number_says_from_which_length_on_its_noise_is_less() -> None:
     plan = ss.plan(ss.Hill(0.5), ANY, size=400)
     table = rows(plan)
-    moment, _ = plan.parts
+    moment, _ = plan.inputs
     assert table["F_0.5"] == f"400 entries, Laplace noise of scale b = {moment.noise:.3g}"
     assert table["total"] == "one counter, Laplace noise of scale b = 10"
     assert table["exact"] == f"the noise alone, {HELD}"

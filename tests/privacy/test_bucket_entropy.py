@@ -264,7 +264,7 @@ def test_the_price_is_what_was_asked(relation: str, changed: int, most: int, cop
         assert noise.norm_epsilon == NORM_SHARE * epsilon
         assert sum(map(Fraction, spent)) <= Fraction(epsilon)
         charge = noise.charge()
-        assert len(charge.parts) == (3 if noise.total_is_public else 4)
+        assert len(charge.charges) == (3 if noise.total_is_public else 4)
         basic, lost = charge.basic(relation)
         assert basic <= epsilon
         assert lost <= asked.delta

@@ -281,7 +281,7 @@ def test_the_laws_of_an_estimate() -> None:
     half = mechanism.scaled(0.5)
     assert (half.noise, half.added, half.epsilon) == (2.0 * mechanism.noise, 0.5 * mechanism.added, math.inf)
     assert least_epsilon(half.laws("replace")[0].delta, 1e-9) == pytest.approx(0.5, rel=0.02)
-    together = Charge("all", epsilon=math.inf, delta=1e-9, parts=(mechanism, mechanism))
+    together = Charge("all", epsilon=math.inf, delta=1e-9, charges=(mechanism, mechanism))
     composed = least_epsilon(together.laws("replace")[0].delta, 2e-9)
     assert 1.5 < composed < 2.001
 
@@ -289,7 +289,7 @@ def test_the_laws_of_an_estimate() -> None:
 def test_json_of_an_estimate_and_of_what_was_there_before() -> None:
     mechanism = planned(copies=3)
     assert Charge.from_json(mechanism.to_json()) == mechanism
-    together = Charge("all", epsilon=2.0, delta=1e-9, parts=(mechanism, Charge("exact", epsilon=1.0, distance=3)))
+    together = Charge("all", epsilon=2.0, delta=1e-9, charges=(mechanism, Charge("exact", epsilon=1.0, distance=3)))
     assert Charge.from_json(together.to_json()) == together
     old = '{"delta":1e-09,"distance":0,"epsilon":1.0,"gap":1e-12,"kind":"sketch","log_rho":0.01,"p":0.5,"size":50}'
     assert Charge.from_json(old).to_json() == old

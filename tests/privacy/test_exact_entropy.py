@@ -190,9 +190,9 @@ def test_the_price_of_both_noises_is_within_what_was_asked() -> None:
         # The laws are rounded up, by some 1e-16 of a loss.
         assert all(law.delta(plan.epsilon * (1 + 1e-9)) <= plan.delta * (1 + 1e-6) for law in charge.laws(relation))
     assert charge.basic() == (plan.epsilon, plan.delta)
-    mass_part = charge.parts[0]
-    assert mass_part.delta * (1.0 + math.exp(mass_part.epsilon)) <= plan.delta
-    assert mass_part.delta == mass_part.gap > 0.5 * plan.delta / (1.0 + math.exp(mass_part.epsilon))
+    mass = charge.charges[0]
+    assert mass.delta * (1.0 + math.exp(mass.epsilon)) <= plan.delta
+    assert mass.delta == mass.gap > 0.5 * plan.delta / (1.0 + math.exp(mass.epsilon))
     profile = ss.plan(ss.Profile([0, 0.5, 1]), privacy, mechanism="exact")
     assert profile.epsilon <= privacy.epsilon
     assert profile.delta <= privacy.delta

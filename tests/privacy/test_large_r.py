@@ -165,7 +165,7 @@ def test_delta_covers_what_can_go_wrong(size: int, buckets: int, delta: float, e
     noise = EntropyNoise(Privacy(epsilon, delta), size, buckets=buckets)
     entries = size // buckets
     blocks = noise.most_keys * ((entries + 1) // 2 + (buckets > 1))
-    charged = [part.delta for part in noise.charge().parts if part.kind == "other"]
+    charged = [one.delta for one in noise.charge().charges if one.kind == "other"]
     assert charged == [noise.mishap]
     assert entries * 2.0**-89 + 2.0 * float(blocks) ** 2 / 2.0**129 <= noise.mishap < 0.05 * delta
     assert noise.most_keys == 2**53 or noise._repeated(2 * noise.most_keys) > delta / 32.0

@@ -49,8 +49,8 @@ def second_content(plan: ss.Plan) -> dict[str, Any]:
         content["buckets"] = plan.buckets
     if plan.sampled is not None:
         content["sampled"] = asdict(plan.sampled)
-    if plan.parts:
-        content["parts"] = [second_content(part) for part in plan.parts]
+    if plan.inputs:
+        content["parts"] = [second_content(one) for one in plan.inputs]
     return content
 
 
@@ -61,6 +61,6 @@ def first_content(plan: ss.Plan) -> dict[str, Any]:
     content["format"] = "stablesketch-plan/1"
     content["mechanism"] = "sketch" if plan.mechanism == "bare" else plan.mechanism
     content["pure_epsilon"] = plan.pure_epsilon
-    if plan.parts:
-        content["parts"] = [first_content(part) for part in plan.parts]
+    if plan.inputs:
+        content["parts"] = [first_content(one) for one in plan.inputs]
     return content

@@ -1,4 +1,4 @@
-"""Dividing ε and δ so that the parts never add up to more than the whole, to the last bit.
+"""Dividing ε and δ so that the shares never add up to more than the whole, to the last bit.
 
 Sequential composition: mechanisms that are (ε₁, δ₁)- and (ε₂, δ₂)-private, the second chosen after seeing the first,
 are together (ε₁ + ε₂, δ₁ + δ₂)-private. Shares of a budget may therefore be spent one after the other. Sums are taken
@@ -15,12 +15,12 @@ from ..numbers.checked import checked_share
 
 
 def split(whole: float, share: float) -> tuple[float, float]:
-    """(part, rest): share · whole in twelve digits and what is left, with part + rest <= whole exactly."""
-    part = float(f"{whole * share:.12g}")  # so that a tenth of 1e-9 prints as 1e-10
-    rest = whole - part
-    while Fraction(part) + Fraction(rest) > Fraction(whole):
+    """(portion, rest): share · whole in twelve digits and what is left, with portion + rest <= whole exactly."""
+    portion = float(f"{whole * share:.12g}")  # so that a tenth of 1e-9 prints as 1e-10
+    rest = whole - portion
+    while Fraction(portion) + Fraction(rest) > Fraction(whole):
         rest = math.nextafter(rest, 0.0)
-    return part, rest
+    return portion, rest
 
 
 def divided(whole: float, times: int) -> float:
@@ -31,9 +31,9 @@ def divided(whole: float, times: int) -> float:
     return each
 
 
-def total(parts: Iterable[tuple[float, int]]) -> float:
+def total(portions: Iterable[tuple[float, int]]) -> float:
     """The sum of value · times, rounded up."""
-    exact = sum((Fraction(value) * times for value, times in parts), Fraction(0))
+    exact = sum((Fraction(value) * times for value, times in portions), Fraction(0))
     nearest = float(exact)
     return nearest if Fraction(nearest) >= exact else math.nextafter(nearest, math.inf)
 

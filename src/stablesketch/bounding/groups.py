@@ -155,7 +155,7 @@ class GroupBudget:
 
         Noise on a number costs the same whichever way the number moves, and no more if a pair is replaced.
         """
-        bare = [way for part in plan.measurements if (way := mechanism_of(part)).bare]
+        bare = [way for one in plan.measurements if (way := mechanism_of(one)).bare]
         return self.replaced and (len(bare) > 1 or any(not way.monotone for way in bare))
 
     def added_up(self, epsilon: float, delta: float) -> tuple[float, float]:
@@ -170,19 +170,19 @@ class GroupBudget:
         epsilon, delta = self.added_up(plan.epsilon, plan.delta)
         if self._moves_both_ways(plan):
             return Charge("other", epsilon=epsilon, delta=delta)
-        parts = [charge_of(plan)] * self.times
+        charges = [charge_of(plan)] * self.times
         if self.selection_epsilon:
-            parts.append(Charge("other", epsilon=self.selection_epsilon, delta=self.selection_delta))
-        if len(parts) == 1:
-            return parts[0]
-        found = composed(parts, "replace" if self.replaced else "add_remove", delta)
+            charges.append(Charge("other", epsilon=self.selection_epsilon, delta=self.selection_delta))
+        if len(charges) == 1:
+            return charges[0]
+        found = composed(charges, "replace" if self.replaced else "add_remove", delta)
         return found if found.epsilon < epsilon else replace(found, epsilon=epsilon)
 
 
 def _within(plan: Plan) -> Plan:
     """The plan as if pairs of its group were replaced: used only to compute that cost, never to release."""
     inside = replace(plan.privacy, relation="replace")
-    return altered(plan, privacy=inside, parts=tuple(_within(part) for part in plan.parts))
+    return altered(plan, privacy=inside, inputs=tuple(_within(one) for one in plan.inputs))
 
 
 def group_secret(secret: Secret, name: Name) -> Secret:

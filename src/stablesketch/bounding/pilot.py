@@ -89,7 +89,7 @@ class People:
     def needs_keys(self, plan: Plan) -> bool:
         """Whether the number of keys must be known, because it alone says how much noise weighs: keys are counted."""
         return self.keys is None and any(
-            self._noise(part, None) == 0.0 < self._noise(part, 1) for part in plan.measurements
+            self._noise(one, None) == 0.0 < self._noise(one, 1) for one in plan.measurements
         )
 
     def guesses(self, plan: Plan) -> bool:

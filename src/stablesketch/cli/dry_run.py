@@ -73,10 +73,10 @@ def show_plan(question: Question, json: bool) -> None:
 def _show_noise(question: Question) -> None:
     """The noise for some of the maximum values that may be found."""
     plans = [decide(question, max_value=most).plan for most in _EXAMPLES]
-    parts = plans[0].measurements
-    names = [f"noise on {part.statistic}" for part in parts]
+    measured = plans[0].measurements
+    names = [f"noise on {one.statistic}" for one in measured]
     rows = [
-        [f"{most:,}", *(mechanism_of(part).noise_in_words(part) for part in plan.measurements)]
+        [f"{most:,}", *(mechanism_of(one).noise_in_words(one) for one in plan.measurements)]
         for most, plan in zip(_EXAMPLES, plans, strict=True)
     ]
     plain_table(["--max-value", *names], rows, numbers=1 + len(names))

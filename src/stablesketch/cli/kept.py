@@ -13,7 +13,7 @@ from pathlib import Path
 from ..errors import ArgumentError
 from ..files.durable import Reserved
 from ..page import check_page_path
-from ..pictures import check_picture_path, drawn_part, picture_bytes, plan_picture
+from ..pictures import check_picture_path, drawn_measurement, picture_bytes, plan_picture
 from ..pictures.style import need_matplotlib
 from ..plan import Plan
 from ..plan.mechanism import needs_promise
@@ -75,9 +75,9 @@ def keep_plan(plan: Plan, plot: Path | None) -> None:
         return
     note("drawing: this makes a dozen plans or so and takes a few seconds")
     title = f"A plan of {plan.statistic}"
-    part = drawn_part(plan)
-    itself = f", and against {part.statistic} itself" if part.statistic.relative else ""
-    costs = "the error" if needs_promise(part) or part.expected else "the noise"
-    alt = f"{title}: {costs} of {part.statistic} against ε, and the error against the size of the sketch{itself}."
+    one = drawn_measurement(plan)
+    itself = f", and against {one.statistic} itself" if one.statistic.relative else ""
+    costs = "the error" if needs_promise(one) or one.expected else "the noise"
+    alt = f"{title}: {costs} of {one.statistic} against ε, and the error against the size of the sketch{itself}."
     write_new(plot, picture_bytes(plan_picture(plan), plot, title, alt), public=True)
     note(f"written to {plot}")

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ..pictures import drawn_part
+from ..pictures import drawn_measurement
 from ..plan.asked import asked
 from ..plan.planner import planned_for_data
 from ..release.arguments import DEFAULTS, usual_relation, usual_unit
@@ -79,7 +79,7 @@ def plan(
     )
     chosen = planned_for_data(asked(wanted, privacy, **sizes))
     if plot is not None:
-        drawn_part(chosen)  # refuses what has no picture, while nothing has been written
+        drawn_measurement(chosen)  # refuses what has no picture, while nothing has been written
     if output is not None:
         write_new(output, (chosen.to_json() + "\n").encode())
         note(f"written to {output}")

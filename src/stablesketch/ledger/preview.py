@@ -123,7 +123,7 @@ def largest_epsilon(charge: Charge, fits: Callable[[Charge], bool], *, most: flo
         low, high = (middle, high) if fits(charge.scaled(middle)) else (low, middle)
     if charge.kind != "sketch":
         # Noise on an estimate is not quite proportional to 1/ε: a little less is certain to fit.
-        sure = 0.98 if "estimate" in {charge.kind, *(part.kind for part in charge.parts)} else 1.0
+        sure = 0.98 if "estimate" in {charge.kind, *(one.kind for one in charge.charges)} else 1.0
         return min(sure * low * charge.epsilon, most)
     curve = PrivacyCurve.from_log(charge.p, charge.size, low * charge.log_rho)
     # A plan for this ε or less has at most this sensitivity: the lower end of the bracket is not above the true value.

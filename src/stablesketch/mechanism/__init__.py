@@ -15,7 +15,7 @@ from ..plan.mechanism import Mechanism
 from .bare.entropy import BareEntropy
 from .bare.moment import BareMoment
 from .counter import Counter
-from .derived.from_parts import FromBare, FromExact, FromSketches
+from .derived.from_inputs import FromBare, FromExact, FromSketches
 from .entropy.sketch import SketchEntropy
 from .exact.entropy import ExactEntropy
 from .exact.moment import ExactCount, ExactMoment

@@ -46,7 +46,7 @@ class Neighbourhood:
     by_size_alone: Curve  # without noise
 
 
-def drawn_part(chosen: Plan) -> Plan:
+def drawn_measurement(chosen: Plan) -> Plan:
     """The plan that is drawn. If the statistic is computed from one sketch, it is the plan of that sketch.
 
     Raises:
@@ -60,25 +60,25 @@ def drawn_part(chosen: Plan) -> Plan:
             f"Leave out {arg('sampling')}",
         )
     # A statistic that is exact even when a sketch is asked for, such as a total, has none.
-    parts = [part for part in chosen.measurements if part.size or not mechanism_for(part.statistic, "sketch").exact]
-    if len(parts) == 1 and (way := mechanism_of(parts[0])).exact and way.by_length:
+    measured = [one for one in chosen.measurements if one.size or not mechanism_for(one.statistic, "sketch").exact]
+    if len(measured) == 1 and (way := mechanism_of(measured[0])).exact and way.by_length:
         raise ArgumentError(
             "plan", str(chosen.statistic),
             "must not be exact if its noise depends on the length of the stream",
             f"Draw the plan of a sketch ({arg('mechanism', 'sketch')})",
         )  # fmt: skip
-    if len(parts) != 1:
+    if len(measured) != 1:
         raise ArgumentError(
             "plan", str(chosen.statistic), "must be for a single sketch",
             f"Draw {chosen.statistic.points[0].named if chosen.statistic.several else usual().named}, for example",
-            because=f"this has {len(parts)}",
+            because=f"this has {len(measured)}",
         )  # fmt: skip
-    return parts[0]
+    return measured[0]
 
 
 def neighbourhood(chosen: Plan) -> Neighbourhood:
     """About a dozen plans, which take a few seconds: other ε at this size, and other sizes at this ε."""
-    chosen = drawn_part(chosen)
+    chosen = drawn_measurement(chosen)
     own = chosen.privacy.epsilon
     fewest = mechanism_for(chosen.statistic, "sketch").fewest
     sketch = _of_a_length(chosen) if chosen.size else _planned(chosen, own, max(_COMPARED, fewest))
@@ -97,8 +97,8 @@ def neighbourhood(chosen: Plan) -> Neighbourhood:
 
 @in_style
 def plan_picture(chosen: Plan, around: Neighbourhood | BareNeighbourhood | None = None) -> Figure:
-    """Three panels: against ε, against the size, and against the value itself. `drawn_part` says which plans work."""
-    whole, chosen = chosen, drawn_part(chosen)
+    """Three panels: against ε, against the size, and against the value. `drawn_measurement` says which plans work."""
+    whole, chosen = chosen, drawn_measurement(chosen)
     said = f"{chosen.statistic}" if whole is chosen else f"{chosen.statistic}, for the {whole.statistic}"
     if mechanism_of(chosen).bare:
         return draw_bare(chosen, around if isinstance(around, BareNeighbourhood) else None, said)

@@ -89,6 +89,6 @@ class Erring:
         one key and equally many pairs (p >= 1/2). Without buckets the error is the same everywhere, and the noise
         matters most where the value is least: all pairs on one key for p < 1, each on its own key for p > 1.
         """
-        buckets = [(float(part.buckets), plan.error) for part in plan.measurements if part.buckets > 1]
+        buckets = [(float(one.buckets), plan.error) for one in plan.measurements if one.buckets > 1]
         ends = [(1.0, self.worst_error(plan)), *buckets, (math.inf, plan.error)]
         return max(self.pairs_for_noise_below(plan, error, keys) for keys, error in ends)

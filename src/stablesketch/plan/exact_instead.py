@@ -39,7 +39,7 @@ def in_an_example(plan: Plan, exactly: str = "the exact mechanism") -> str:
         return f"{at} {exactly} would be {_times(times)}" if times >= _WORTH_SAYING else ""
     if needs_promise(plan):  # its error is the one at a floor, for any length
         return ""
-    if plan.asked.expected is not None:  # of a part: the length does not determine the rest
+    if plan.asked.expected is not None:  # of a measurement: the length does not determine the rest
         plan = plan.again(expected=None, same_size=True)
     try:
         exact = plan.again(mechanism="exact")

@@ -80,7 +80,7 @@ class Mechanism(Erring, ABC):
 
     def check(self, plan: Plan) -> None:
         """Raises a BlobError for an invalid plan."""
-        if plan.mechanism != self.name or plan.parts:
+        if plan.mechanism != self.name or plan.inputs:
             raise BlobError(f"a plan of {plan.statistic} is inconsistent: invalid plan. Make it again with ss.plan.")
         self.check_size(plan, self.fewest, self.largest if plan.buckets == 1 else LARGEST_IN_ALL)
         if not self.bare and plan.epsilon < plan.privacy.epsilon:
@@ -164,7 +164,7 @@ class Mechanism(Erring, ABC):
 
     def held(self, plan: Plan) -> str:
         """What is held in memory, in words."""
-        sketches = [part for part in plan.measurements if part.size]
+        sketches = [one for one in plan.measurements if one.size]
         if len(sketches) == 1:
             return f"sketch of {mechanism_of(sketches[0]).entries(sketches[0])}"
         return f"{len(sketches)} sketches, {plan.size:,} entries in all"
@@ -180,8 +180,8 @@ class Mechanism(Erring, ABC):
 
     def in_a_line(self, plan: Plan) -> str:
         """How it is measured: what is held in memory, and the noise that is added."""
-        ways = [(mechanism_of(part), part) for part in plan.measurements]
-        noise = [way.noise_on(part) if len(ways) > 1 else way.noise_in_words(part) for way, part in ways]
+        ways = [(mechanism_of(one), one) for one in plan.measurements]
+        noise = [way.noise_on(one) if len(ways) > 1 else way.noise_in_words(one) for way, one in ways]
         return f"{self.held(plan)}, {laplace(', '.join(noise))}"
 
     def error_in_words(self, plan: Plan) -> str:
@@ -306,4 +306,4 @@ def charge_of(plan: Plan) -> Charge:
 
 def needs_promise(plan: Plan) -> bool:
     """Whether the guarantee rests on promises about the stream, because the release contains bare entries."""
-    return any(mechanism_of(part).bare for part in plan.measurements)
+    return any(mechanism_of(one).bare for one in plan.measurements)

@@ -65,7 +65,7 @@ class Numbers:
 class Plan:
     """What was asked for, the mechanism, its price and its error. Frozen, and public: made from public numbers only.
 
-    If the statistic is computed from several measurements, `parts` are the plans of these, and `epsilon` and `delta`
+    If the statistic is computed from several measurements, `inputs` are the plans of these, and `epsilon` and `delta`
     are the price of all of them together. Every number of a plan is an attribute: `plan.size`, `plan.error`. Print a
     plan to see it as a table.
     """
@@ -75,7 +75,7 @@ class Plan:
     cost: Cost
     accuracy: Accuracy
     numbers: Numbers
-    parts: tuple[Plan, ...] = ()
+    inputs: tuple[Plan, ...] = ()
 
     @property
     def statistic(self) -> Statistic:
@@ -95,7 +95,7 @@ class Plan:
     @property
     def measurements(self) -> tuple[Plan, ...]:
         """The plans of all measurements; the plan itself if there is only one."""
-        return self.parts or (self,)
+        return self.inputs or (self,)
 
     @property
     def epsilon(self) -> float:
@@ -175,7 +175,7 @@ class Plan:
     @property
     def entries_per_key(self) -> int:
         """The number of entries that a key touches: those of its bucket in every measurement."""
-        return sum(part.size // part.buckets for part in self.measurements)
+        return sum(one.size // one.buckets for one in self.measurements)
 
     @property
     def worst_error(self) -> float:
@@ -187,12 +187,12 @@ class Plan:
     @property
     def sizes(self) -> tuple[int, ...]:
         """The number of entries of each measurement."""
-        return tuple(part.size for part in self.measurements)
+        return tuple(one.size for one in self.measurements)
 
     @property
     def per_key(self) -> tuple[int, ...] | None:
         """For each measurement, the number of entries that a key touches, or 0 without buckets; None if all are 0."""
-        each = tuple(part.entries_per_key if part.buckets > 1 else 0 for part in self.measurements)
+        each = tuple(one.entries_per_key if one.buckets > 1 else 0 for one in self.measurements)
         return each if any(each) else None
 
     @property
@@ -233,7 +233,7 @@ class Plan:
 
     def _decided(self) -> tuple[object, ...]:
         own = (self.statistic, self.privacy, self.deletes, self.mechanism, self.cost, self.numbers)
-        return *own, self.accuracy, tuple(part._decided() for part in self.parts)
+        return *own, self.accuracy, tuple(one._decided() for one in self.inputs)
 
     def open(
         self, secret: Secret | None = None, shard: str | None = None, shards: Iterable[str] | None = None

@@ -21,7 +21,7 @@ from .plan import Accuracy, Cost, Numbers, Plan
 from .sampled import Sampled
 
 _MAKE_ONE = either("Pass the result of Plan.to_json()", "Make one: stablesketch plan ... -o plan.json")
-_MOST_PARTS = 32  # in a profile: one for each order, and the total
+_MOST_INPUTS = 32  # in a profile: one for each order, and the total
 _FORMAT = "stablesketch-plan/3"
 _SECOND_FORMAT = "stablesketch-plan/2"  # does not store the question
 _FIRST_FORMAT = "stablesketch-plan/1"  # its sketches are bare
@@ -64,7 +64,7 @@ def _content(plan: Plan) -> dict[str, Any]:
         "accuracy": asdict(plan.accuracy),
         "numbers": {name: value for name, value in asdict(plan.numbers).items() if value != usual[name]},
     }
-    return {**content, "parts": [_content(part) for part in plan.parts]} if plan.parts else content
+    return {**content, "parts": [_content(one) for one in plan.inputs]} if plan.inputs else content
 
 
 def _read(content: Mapping[str, Any]) -> Plan:
@@ -75,8 +75,8 @@ def _read(content: Mapping[str, Any]) -> Plan:
             "this version of stablesketch cannot read the format of the plan. Make the plan again, or upgrade."
         )
     odd = content.keys() ^ {"format", "asked", "mechanism", "cost", "accuracy", "numbers"}
-    parts = content.get("parts", [])
-    odd -= {"parts"} if parts else set()
+    inputs = content.get("parts", [])
+    odd -= {"parts"} if inputs else set()
     if not _is_plain(content["mechanism"], MechanismName):
         odd |= {"mechanism"}
     cost, accuracy = {**content["cost"]}, {**content["accuracy"]}  # TypeError if one is not an object
@@ -88,7 +88,7 @@ def _read(content: Mapping[str, Any]) -> Plan:
         odd |= {name for name, kind in kinds.items() if kind is not None and not _is_plain(whole.get(name), kind)}
     if cost.get("pure_epsilon") == math.inf:  # for entropy, and for sampling without a floor
         odd -= {"pure_epsilon"}
-    _refuse(odd, parts)
+    _refuse(odd, inputs)
     sampled = numbers["sampled"]
     made = Plan(
         Asked.from_dict(content["asked"]),
@@ -100,11 +100,11 @@ def _read(content: Mapping[str, Any]) -> Plan:
             phantoms=Phantoms.checked(**numbers["phantoms"]),
             sampled=None if sampled is None else Sampled.from_dict(sampled),
         ),
-        tuple(_read(part) for part in parts),
+        tuple(_read(one) for one in inputs),
     )
     own, sampled_by = made.asked, None if made.sampled is None else made.sampled.sampling
     answers = find(own.statistic, own.mechanism, sampled=own.sampling is not None) is mechanism_of(made)
-    if not answers or own.sampling != sampled_by or any(part.deletes != made.deletes for part in made.parts):
+    if not answers or own.sampling != sampled_by or any(one.deletes != made.deletes for one in made.inputs):
         raise BlobError(
             f"a plan of {made.statistic} has numbers that do not match what was asked. Make it again with ss.plan."
         )
@@ -121,21 +121,21 @@ def _read_flat(content: Mapping[str, Any]) -> Plan:
         )
     if content.get("pure_epsilon", 0.0) is None:
         content = {**content, "pure_epsilon": math.inf}
-    # "sampled" is a dictionary if there is sampling, "parts" a list if there are parts; otherwise they are absent.
-    sampled, parts = content.get("sampled", {}), content.get("parts", [])
+    # "sampled" is a dictionary if there is sampling, "parts" a list if there are inputs; otherwise they are absent.
+    sampled, inputs = content.get("sampled", {}), content.get("parts", [])
     buckets = content.get("buckets", 1)
     odd = set(content) ^ {"format", "statistic", "privacy", "phantoms", *_FLAT}
-    there = (("sampled", sampled), ("parts", parts), ("buckets", _is_plain(buckets, int) and buckets > 1))
+    there = (("sampled", sampled), ("parts", inputs), ("buckets", _is_plain(buckets, int) and buckets > 1))
     odd -= {name for name, known in there if known}
     odd |= {name for name, kind in _FLAT.items() if not _is_plain(content.get(name), kind)}
     if content.get("pure_epsilon") == math.inf:
         odd -= {"pure_epsilon"}
-    _refuse(odd, parts)
+    _refuse(odd, inputs)
     known = Sampled.from_dict(sampled) if sampled else None
     own = Asked(
         from_dict(content["statistic"]),
         Privacy.from_dict(content["privacy"]),
-        expected=None if parts else content["expected"] or None,
+        expected=None if inputs else content["expected"] or None,
         mechanism=content["mechanism"],
         deletes=content["deletes"],
         sampling=None if known is None else known.sampling,
@@ -151,21 +151,21 @@ def _read_flat(content: Mapping[str, Any]) -> Plan:
             phantoms=Phantoms.checked(**content["phantoms"]),
             sampled=known,
         ),
-        tuple(_read(part) for part in parts),
+        tuple(_read(one) for one in inputs),
     )
     return replace(made, asked=own.like(made))
 
 
-def _refuse(odd: set[str], parts: object) -> None:
+def _refuse(odd: set[str], inputs: object) -> None:
     if odd:
         named = ", ".join(shortened(name) for name in sorted(odd)[:5])
         raise BlobError(f"unknown or missing fields in a plan: {named}.")
-    if not isinstance(parts, list) or len(parts) > _MOST_PARTS:
-        raise BlobError(f"a plan has more than {_MOST_PARTS} parts, or unreadable ones: invalid plan.")
+    if not isinstance(inputs, list) or len(inputs) > _MOST_INPUTS:
+        raise BlobError(f"a plan has more than {_MOST_INPUTS} measurements, or unreadable ones: invalid plan.")
 
 
 def _checked(plan: Plan) -> Plan:
-    if plan.epsilon > plan.privacy.epsilon or plan.delta > plan.privacy.delta or not (plan.step or plan.parts):
+    if plan.epsilon > plan.privacy.epsilon or plan.delta > plan.privacy.delta or not (plan.step or plan.inputs):
         raise BlobError("the plan costs more than was asked for, or has no grid: invalid plan.")
     mechanism_of(plan).check(plan)
     return plan
@@ -184,34 +184,34 @@ def _in_second_format(plan: Plan) -> dict[str, Any]:
         content["buckets"] = plan.buckets
     if plan.sampled is not None:
         content["sampled"] = asdict(plan.sampled)
-    if plan.parts:
-        content["parts"] = [_in_second_format(part) for part in plan.parts]
+    if plan.inputs:
+        content["parts"] = [_in_second_format(one) for one in plan.inputs]
     return content
 
 
 def _finite(content: Mapping[str, Any]) -> dict[str, Any]:
     """The content with null for an infinite pure ε, because JSON has no infinities."""
     own = {**content, "pure_epsilon": None} if content["pure_epsilon"] == math.inf else dict(content)
-    return {**own, "parts": [_finite(part) for part in content["parts"]]} if "parts" in content else own
+    return {**own, "parts": [_finite(one) for one in content["parts"]]} if "parts" in content else own
 
 
 def _of_first_format(content: Mapping[str, Any]) -> dict[str, Any]:
     """Converts a plan of version 0.1.0, in which sketches of moments and entropy were released without noise."""
     if content["mechanism"] == "bare" or {"noise", "cap", "buckets"} & set(content):
         raise BlobError("a plan of version 0.1.0 cannot have this mechanism, noise, cap or buckets: invalid plan.")
-    parts = [_of_first_format(part) for part in content.get("parts", [])]
+    inputs = [_of_first_format(one) for one in content.get("parts", [])]
     kind = STATISTICS.get(content["statistic"]["name"], Statistic)
-    bare = any(part["mechanism"] == "bare" for part in parts) if parts else kind.bare_in_first_version
+    bare = any(one["mechanism"] == "bare" for one in inputs) if inputs else kind.bare_in_first_version
     mechanism = "bare" if content["mechanism"] == "sketch" and bare else content["mechanism"]
     own = {**content, "format": _SECOND_FORMAT, "mechanism": mechanism, "noise": 0.0, "cap": 0.0}
-    return {**own, "parts": parts} if parts else own
+    return {**own, "parts": inputs} if inputs else own
 
 
 def _in_first_format(content: Mapping[str, Any]) -> dict[str, Any]:
     """The inverse of `_of_first_format`."""
     own = {name: value for name, value in content.items() if name not in ("noise", "cap")}
     own |= {"format": _FIRST_FORMAT, "mechanism": "sketch" if content["mechanism"] == "bare" else content["mechanism"]}
-    return {**own, "parts": [_in_first_format(part) for part in content["parts"]]} if "parts" in content else own
+    return {**own, "parts": [_in_first_format(one) for one in content["parts"]]} if "parts" in content else own
 
 
 def _is_plain(value: object, kind: object) -> bool:

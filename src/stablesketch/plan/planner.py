@@ -113,7 +113,7 @@ def planned_for_data(asked: Asked) -> Plan:
                 raise
     long = planned_long(asked)
     # What is measured depends on what is public, so sizes are matched by what they measure, not by position.
-    sizes = {part.statistic: part.size for part in long.measurements}
+    sizes = {one.statistic: one.size for one in long.measurements}
     return planned(replace(asked, error=None, size=tuple(sizes.get(each, 0) for each in statistic.needs(privacy))))
 
 

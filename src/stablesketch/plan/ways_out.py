@@ -26,7 +26,7 @@ def a_larger_error(best: float) -> str:
     return f"Pass {arg('error', float(f'{reached:.2g}'))}" if reached < 0.995 else f"Leave out {arg('error')}"
 
 
-def instead_of(statistic: Statistic, part: Statistic) -> str:
+def instead_of(statistic: Statistic, needed: Statistic) -> str:
     """A similar statistic that does not need this impossible measurement, by name; empty if there is none."""
-    other = statistic.without(part)
+    other = statistic.without(needed)
     return "" if other is None else other.named

@@ -102,7 +102,7 @@ def _shown(wanted: Question, decision: Decision) -> dict[str, Any]:
         "error": way.error_in_words(made),
         "price": f"ε = {at_most(decision.terms.epsilon)}, δ = {at_most(decision.terms.delta, 3)}",
         "shares": in_words(shares, decision.terms.epsilon, grouped=bool(wanted.columns.by)) if len(shares) > 1 else "",
-        "noise": "; ".join(mechanism_of(part).noise_on(part) for part in made.measurements if not needs_promise(part)),
+        "noise": "; ".join(mechanism_of(one).noise_on(one) for one in made.measurements if not needs_promise(one)),
         "bytes": made.bytes,
         "held": "all keys, with their totals" if way.exact and not way.counter else "",
         "relative": made.statistic.relative,

@@ -21,8 +21,8 @@ change:
   shift in units of the noise, and `gap` is the probability that the computation fails. Twice that is charged at
   infinity, and nothing else: the paragraph on finite precision below is for the entries of the other kinds. The pair is
   symmetric, so both directions have the same law.
-- **all**: several releases of one stream that are planned together, `parts`. They are independent given the stream, so
-  their losses add up.
+- **all**: several releases of one stream that are planned together, `charges`. They are independent given the stream,
+  so their losses add up.
 - **other**: something that was proved (ε, δ)-private elsewhere, such as plans that sample their pairs
   (privacy/sampling.py). Randomised response with δ at infinity dominates it.
 
@@ -85,7 +85,7 @@ _LEAST_SHIFT = 1e-90
 # More atoms than this of discrete noise are charged as randomised response.
 _MOST_ATOMS = 1 << 20
 _CUTS = 64
-MOST_PARTS = 32
+MOST_CHARGES = 32
 MOST_EPSILON = 1e6
 
 
@@ -101,7 +101,7 @@ class Charge:
     epsilon: float = 0.0
     delta: float = 0.0
     distance: int = 0
-    parts: tuple[Charge, ...] = ()
+    charges: tuple[Charge, ...] = ()
     estimate: str = ""
     noise: float = 0.0
     added: float = 0.0
@@ -112,26 +112,26 @@ class Charge:
         return json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"))
 
     def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON; includes parts only if there are any."""
+        """Ready for JSON; includes `charges` only if there are any, as "parts"."""
         fields = asdict(self)
-        del fields["parts"]
+        del fields["charges"]
         if self.kind != "estimate":
             for name in _OF_ESTIMATES:
                 del fields[name]
-        return {**fields, "parts": [part.to_dict() for part in self.parts]} if self.parts else fields
+        return {**fields, "parts": [one.to_dict() for one in self.charges]} if self.charges else fields
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Charge:
         """Reads the result of `to_dict`; anything else is a JsonError."""
-        return cls._read(fields, parts=True)
+        return cls._read(fields, charges=True)
 
     @classmethod
-    def _read(cls, content: object, *, parts: bool) -> Charge:
-        """A charge, or one of its parts; a part has no parts itself."""
+    def _read(cls, content: object, *, charges: bool) -> Charge:
+        """A charge, or one of those it is composed of, which is composed of none itself."""
         fields = Fields(content, "the charge")
-        inner = fields.any("parts", []) if parts else []
-        if not isinstance(inner, list) or len(inner) > MOST_PARTS:
-            raise JsonError(f"parts of the charge must be a list of up to {MOST_PARTS}")
+        inner = fields.any("parts", []) if charges else []
+        if not isinstance(inner, list) or len(inner) > MOST_CHARGES:
+            raise JsonError(f"parts of the charge must be a list of up to {MOST_CHARGES}")
         kind = cast("ChargeKind", fields.choice("kind", *get_args(ChargeKind)))
         own: dict[str, Any] = {}
         if kind == "estimate":
@@ -150,7 +150,7 @@ class Charge:
             epsilon=fields.number("epsilon", 0.0),
             delta=fields.number("delta", 0.0, 1.0),
             distance=fields.whole("distance", 0, 2**1000),
-            parts=tuple(cls._read(part, parts=False) for part in inner),
+            charges=tuple(cls._read(one, charges=False) for one in inner),
             **own,
         )
         fields.end()
@@ -175,8 +175,8 @@ class Charge:
             return replace(self, epsilon=self.epsilon * factor)
         if self.kind == "estimate":
             return replace(self, noise=self.noise / factor, added=self.added * factor, epsilon=math.inf)
-        parts = tuple(part.scaled(factor) for part in self.parts)
-        return replace(self, log_rho=self.log_rho * factor, epsilon=math.inf, parts=parts)
+        charges = tuple(one.scaled(factor) for one in self.charges)
+        return replace(self, log_rho=self.log_rho * factor, epsilon=math.inf, charges=charges)
 
     @property
     def digest(self) -> bytes:
@@ -186,7 +186,7 @@ class Charge:
     def basic(self, relation: str = "replace") -> tuple[float, float]:
         """Its own (ε, δ), certain for neighbours of this relation; ε is infinite if none is certain.
 
-        What is certain under replace, which charges every part the worse of its directions, is certain under
+        What is certain under replace, which charges each the worse of its directions, is certain under
         add_remove too.
         """
         certain = self.kind in ("exact", "other") or math.isinf(self.epsilon)
@@ -201,7 +201,7 @@ class Charge:
 @lru_cache(maxsize=256)
 def _laws(charge: Charge, relation: str) -> tuple[Law, ...]:
     if charge.kind == "all":
-        each = [part.laws(relation) for part in charge.parts]
+        each = [one.laws(relation) for one in charge.charges]
         return tuple(reduce(compose, laws) for laws in zip(*each, strict=True))
     if charge.kind == "estimate":
         law = _known(charge).law(charge.noise, charge.added, charge.gap)
@@ -226,10 +226,10 @@ def _certified(charge: Charge, relation: str) -> float:
     """
     epsilon, delta = charge.epsilon, charge.delta
     if charge.kind == "all":
-        for part in charge.parts:
-            part.basic(relation)
+        for one in charge.charges:
+            one.basic(relation)
         laws = charge.laws(relation)
-        if all(law.delta(epsilon) <= delta for law in laws) or _sums_up(charge.parts, epsilon, delta):
+        if all(law.delta(epsilon) <= delta for law in laws) or _sums_up(charge.charges, epsilon, delta):
             return epsilon
         raise _not_given(charge)
     if charge.kind == "estimate":
@@ -275,9 +275,9 @@ def _certified_estimate(charge: Charge) -> float:
     raise _not_given(charge)
 
 
-def _sums_up(parts: Sequence[Charge], epsilon: float, delta: float) -> bool:
-    """Whether the parts' own (ε, δ) add up to no more. Basic composition is the better bound for two pure parts."""
-    each = [part.basic() for part in parts]
+def _sums_up(charges: Sequence[Charge], epsilon: float, delta: float) -> bool:
+    """Whether their own (ε, δ) add up to no more. Basic composition is the better bound for two pure ones."""
+    each = [one.basic() for one in charges]
     return math.fsum(e for e, _ in each) <= epsilon and math.fsum(d for _, d in each) <= delta
 
 

@@ -121,17 +121,17 @@ class EntropyNoise(EntropyShares):
         mass = Charge(
             "exact", epsilon=self.mass_epsilon, delta=self.lost, distance=self.distance, gap=self.lost
         )  # fmt: skip
-        parts = [mass]
+        charges = [mass]
         if not self.total_is_public:
-            parts.append(Charge("exact", epsilon=self.total_epsilon, distance=self.total_distance))
+            charges.append(Charge("exact", epsilon=self.total_epsilon, distance=self.total_distance))
         if self.buckets > 1:
-            parts.append(Charge("exact", epsilon=self.norm_epsilon, distance=self.norm_distance))
+            charges.append(Charge("exact", epsilon=self.norm_epsilon, distance=self.norm_distance))
         if self.size:
-            parts.append(Charge("other", delta=self.mishap))
-        if len(parts) == 1:
+            charges.append(Charge("other", delta=self.mishap))
+        if len(charges) == 1:
             return mass
         privacy = self.privacy
-        return Charge("all", epsilon=privacy.epsilon, delta=privacy.delta, parts=tuple(parts))
+        return Charge("all", epsilon=privacy.epsilon, delta=privacy.delta, charges=tuple(charges))
 
     # --- N, and the bound it gives ---
 

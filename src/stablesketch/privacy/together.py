@@ -6,22 +6,22 @@ import math
 from collections.abc import Sequence
 
 from ..numbers.search import least_above
-from .charge import MOST_EPSILON, MOST_PARTS, Charge
+from .charge import MOST_CHARGES, MOST_EPSILON, Charge
 
 
 def composed(charges: Sequence[Charge], relation: str, delta: float) -> Charge:
     """One charge for all of them, with nearly the least ε at which they are (ε, delta)-private together.
 
     That ε is certified: by their composed losses, or by adding up their own (ε, δ) if that is less. A charge that has
-    several parts itself, like that of exact entropy, adds each of them. If there are too many parts, they are added up.
+    composed itself, like that of exact entropy, adds each of its own. If there are too many, they are added up.
     """
-    parts = tuple(one for charge in charges for one in charge.parts or (charge,))
+    single = tuple(one for charge in charges for one in charge.charges or (charge,))
     added = math.fsum(charge.epsilon for charge in charges) * (1.0 + 1e-15)
     if math.fsum(charge.delta for charge in charges) > delta:
         added = math.inf
-    if len(parts) > MOST_PARTS:
+    if len(single) > MOST_CHARGES:
         return Charge("other", epsilon=added, delta=delta)
-    whole = Charge("all", epsilon=added, delta=delta, parts=parts)
+    whole = Charge("all", epsilon=added, delta=delta, charges=single)
     if delta == 0.0:
         return whole
     laws = whole.laws(relation)
@@ -30,4 +30,4 @@ def composed(charges: Sequence[Charge], relation: str, delta: float) -> Charge:
         return all(law.delta(epsilon) <= delta for law in laws)
 
     found = least_above(holds, 1.0, 1e-4, most=2.0 * min(added, MOST_EPSILON))
-    return whole if found is None or found >= added else Charge("all", epsilon=found, delta=delta, parts=parts)
+    return whole if found is None or found >= added else Charge("all", epsilon=found, delta=delta, charges=single)

@@ -132,8 +132,8 @@ def price_of_finding(question: Question) -> tuple[float, Privacy]:
     """(ε of finding max_value, the privacy left for the rest)."""
     if question.auto_max_value is None:
         return 0.0, question.privacy
-    part, rest = budget.split(question.privacy.epsilon, question.auto_max_value.share)
-    return part, replace(question.privacy, epsilon=rest)
+    portion, rest = budget.split(question.privacy.epsilon, question.auto_max_value.share)
+    return portion, replace(question.privacy, epsilon=rest)
 
 
 def before_counting(question: Question, max_value: int | None = None) -> Plan:

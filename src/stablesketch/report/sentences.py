@@ -156,16 +156,16 @@ def chosen(plan: Plan, shares: tuple[Share, ...], person: bool, *, pair: str = "
 
 def computed(plan: Plan) -> list[str]:
     """How the number was computed from the stream, measurement by measurement."""
-    measured = [(mechanism_of(part), part) for part in plan.measurements]
-    found = [sentence for way, part in measured for sentence in way.methods(part)]
-    found += dict.fromkeys(reason for way, part in measured if (reason := way.reason(part)))
+    measured = [(mechanism_of(one), one) for one in plan.measurements]
+    found = [sentence for way, one in measured for sentence in way.methods(one)]
+    found += dict.fromkeys(reason for way, one in measured if (reason := way.reason(one)))
     if needs_promise(plan):
         found.append("The numbers were rounded to a public grid; the cost of finite precision is part of δ.")
     found.append(
         "All randomness comes from a secret of 256 bits that was drawn for this release only and is now spent: weights "
         "by AES-128, noise by SHAKE-256."
     )
-    return [*found, *mechanism_of(plan).methods(plan)] if plan.parts else found
+    return [*found, *mechanism_of(plan).methods(plan)] if plan.inputs else found
 
 
 def not_protected(

@@ -130,7 +130,7 @@ class Statistic(ABC):
         return value
 
     def expected_of(self, measured: Statistic, expected: float, pairs: int) -> float | None:
-        """The expected value of a part if the statistic is `expected`; None if that does not determine it."""
+        """The expected value of a measurement if the statistic is `expected`; None if that does not determine it."""
         return None
 
     @property

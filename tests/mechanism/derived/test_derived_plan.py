@@ -20,12 +20,12 @@ VALUES = ss.Privacy(1.0, 1e-9, 100_000, max_value=100, relation="replace")
 
 def test_one_measurement_has_the_price_of_itself() -> None:
     plan = ss.plan(ss.Hill(0.5), ss.Privacy(1.0, 1e-9, 1_000_000, relation="replace"), size=200, mechanism="bare")
-    (part,) = plan.parts
+    (one,) = plan.inputs
     privacy = ss.Privacy(1.0, 1e-9, 1_000_000, relation="replace")
-    assert part.releases_like(ss.plan(ss.Moment(0.5), privacy, size=200, mechanism="bare"))
-    assert (plan.epsilon, plan.delta, plan.size) == (part.epsilon, part.delta, 200)
-    assert plan.error == pytest.approx(2.0 * part.error)  # 1/(1 - q) times
-    assert charge_of(plan) == charge_of(part)
+    assert one.releases_like(ss.plan(ss.Moment(0.5), privacy, size=200, mechanism="bare"))
+    assert (plan.epsilon, plan.delta, plan.size) == (one.epsilon, one.delta, 200)
+    assert plan.error == pytest.approx(2.0 * one.error)  # 1/(1 - q) times
+    assert charge_of(plan) == charge_of(one)
 
 
 @pytest.mark.parametrize("relation", ["replace", "add_remove"])
@@ -34,10 +34,10 @@ def test_several_measurements_together_are_within_what_is_asked(statistic: ss.Hi
     plan = ss.plan(statistic, dataclasses.replace(VALUES, relation=relation), size=100, mechanism="bare")  # type: ignore[arg-type]
     assert plan.epsilon <= 1.0
     assert plan.delta <= 1e-9
-    assert composed_epsilon(plan.parts, relation, 1e-9) <= 1.0
-    assert ss.Total() in {part.statistic for part in plan.parts}
-    for part in plan.parts:  # none is starved
-        assert part.epsilon > 0.05
+    assert composed_epsilon(plan.inputs, relation, 1e-9) <= 1.0
+    assert ss.Total() in {one.statistic for one in plan.inputs}
+    for one in plan.inputs:  # none is starved
+        assert one.epsilon > 0.05
     assert ss.Plan.from_json(plan.to_json()) == plan
     assert charge_of(plan).basic() == (plan.epsilon, plan.delta)
 
@@ -47,11 +47,11 @@ def test_composition_of_a_sketch_and_noise_is_never_below_a_simulation() -> None
     divergence by the mean of (1 - e^{ε - loss})_+ over 10^6 draws of the first law. Within 5 standard errors (a false
     alarm in 10^6), and not more than 3% above."""
     rng, draws, log_rho = np.random.default_rng(5), 1_000_000, math.log(1.4)
-    parts = (
+    charges = (
         Charge("sketch", p=1.0, size=5, log_rho=log_rho, epsilon=math.inf),
         Charge("exact", epsilon=0.7, distance=7),
     )
-    law = Charge("all", epsilon=math.inf, parts=parts).laws("add_remove")[0]
+    law = Charge("all", epsilon=math.inf, charges=charges).laws("add_remove")[0]
     x = rng.standard_cauchy((draws, 5))
     wide = math.exp(log_rho)
     loss = np.sum(np.log((wide**2 + x**2) / (1.0 + x**2)) - log_rho, axis=1)
@@ -66,7 +66,7 @@ def test_composition_of_a_sketch_and_noise_is_never_below_a_simulation() -> None
 
 def test_the_error_is_that_of_all_measurements() -> None:
     plan = ss.plan(ss.Hill(0.5), VALUES, size=400, expected=2_000.0, mechanism="bare")
-    moment, total = plan.parts
+    moment, total = plan.inputs
     assert moment.expected == pytest.approx(math.sqrt(100_000 * 2_000.0))
     assert plan.expected == pytest.approx(2_000.0)
     assert plan.error == pytest.approx(math.hypot(2.0 * moment.error, total.error))
@@ -88,7 +88,7 @@ def test_sizes_and_memory_are_shared_out() -> None:
     assert ss.plan(ss.Profile([0.25, 0.5]), privacy, size=60, mechanism="bare").sizes == (60, 60)
     half = ss.plan(ss.Profile([0.25, 0.5]), privacy, memory="16K", mechanism="bare")
     assert 8_000 < half.bytes < 17_500
-    with pytest.raises(ss.ArgumentError, match="must have one number for each of the 2 parts"):
+    with pytest.raises(ss.ArgumentError, match="must have one number for each of the 2 measurements"):
         ss.plan(ss.Profile([0.25, 0.5]), privacy, size=[50], mechanism="bare")
 
 
@@ -102,7 +102,7 @@ def test_exact_measurements_are_pure() -> None:
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (lambda plan: plan["parts"].pop(), "has the wrong parts"),
+        (lambda plan: plan["parts"].pop(), "has the wrong measurements"),
         (lambda plan: plan.pop("parts"), "no grid"),
         (lambda plan: plan["parts"][0]["numbers"].update(size="many"), "size"),
         (lambda plan: plan["asked"]["statistic"].update(name="hull"), "cannot read the format"),

@@ -151,7 +151,7 @@ def test_whole_keys_counted_exactly_come_once() -> None:
 
 
 def test_parts_of_a_release_use_the_secret_for_different_purposes() -> None:
-    """The same u for the grids of two parts would make their roundings one."""
+    """The same u for the grids of two measurements would make their roundings one."""
     plan = PLANS["profile"]
-    offsets = {secret().derive(f"grid offset/{part.statistic}", 8) for part in plan.parts}
-    assert len(offsets) == len(plan.parts)
+    offsets = {secret().derive(f"grid offset/{one.statistic}", 8) for one in plan.inputs}
+    assert len(offsets) == len(plan.inputs)

@@ -16,20 +16,20 @@ ANY_LENGTH = ss.Privacy(3.0, 1e-9, 0, relation="add_remove")
 
 
 def independent_delta(plan: ss.Plan, epsilon: float, *, wide_first: bool) -> float:
-    """δ(ε) of all parts together, one pair being added to the empty stream or removed: (1/π) ∫ Re[M(z) e^{-zε} /
-    (z (1+z))] as in tests/shared/independent.py, M being the product of the moments of all parts.
+    """δ(ε) of all measurements together, one pair being added to the empty stream or removed: (1/π) ∫ Re[M(z) e^{-zε} /
+    (z (1+z))] as in tests/shared/independent.py, M being the product of the moments of all.
 
     The empty stream is the worst (docs/math-sensitivity-and-curve.md): F_p + Λ is Λ or Λ + 1.
     """
     laws = []
-    for part in plan.parts:
-        if isinstance(part.statistic, ss.Total):
-            epsilon_n = part.epsilon  # noise on N, which is 0 or 1: two outcomes tell all of it
+    for one in plan.inputs:
+        if isinstance(one.statistic, ss.Total):
+            epsilon_n = one.epsilon  # noise on N, which is 0 or 1: two outcomes tell all of it
             stays = 1.0 / (1.0 + math.exp(-epsilon_n))
             laws.append((1, np.array([stays, 1.0 - stays]), np.array([epsilon_n, -epsilon_n])))
         else:
-            weight, loss = Pair(part.statistic.p, 1.0 + 1.0 / part.floor).directed(wide_first)
-            laws.append((part.size, weight, loss))
+            weight, loss = Pair(one.statistic.p, 1.0 + 1.0 / one.floor).directed(wide_first)
+            laws.append((one.size, weight, loss))
 
     def log_moment(theta: float) -> float:
         return sum(size * float(np.log(np.sum(weight * np.exp(theta * loss)))) for size, weight, loss in laws)

@@ -130,7 +130,7 @@ def test_an_empty_stream_is_released(statistic: ss.Statistic) -> None:
 def test_hill_of_order_one_is_measured_in_buckets() -> None:
     """e^H of 1,000 keys of ten pairs each; a fixed secret, and four times the planned error."""
     plan = ss.plan(ss.Hill(1.0), PRIVACY)
-    assert plan.parts[0].buckets > 1
+    assert plan.inputs[0].buckets > 1
     collector = plan.open(secret(3))
     collector.update(np.arange(10_000) % 1_000)
     assert collector.release().value == pytest.approx(1_000.0, rel=4.0 * plan.error + 0.02)

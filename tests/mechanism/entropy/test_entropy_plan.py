@@ -93,7 +93,7 @@ def test_a_promised_length_has_the_noise_in_its_error() -> None:
 @pytest.mark.parametrize("statistic", [ss.Hill(1.0), ss.Profile()])
 def test_what_is_computed_from_entropy_has_it_in_buckets(statistic: ss.Statistic) -> None:
     plan = ss.plan(statistic, PRIVACY)
-    (part,) = (part for part in plan.parts if isinstance(part.statistic, ss.Shannon))
-    assert (part.buckets > 1, part.entries_per_key) == (True, 64)
+    (one,) = (one for one in plan.inputs if isinstance(one.statistic, ss.Shannon))
+    assert (one.buckets > 1, one.entries_per_key) == (True, 64)
     assert plan.worst_error > plan.error
     assert plan.epsilon <= 1.0

@@ -109,7 +109,7 @@ def test_the_norm_costs_a_32nd_of_the_noise() -> None:
 def test_errors_of_what_is_computed_from_buckets() -> None:
     """Hill(0.5) = (F_0.5/N^0.5)^2 errs by twice as much as F_0.5, whatever the layout."""
     plan = ss.plan(ss.Hill(0.5), PRIVACY)
-    moment = plan.parts[0]
+    moment = plan.inputs[0]
     assert plan.error == pytest.approx(2.0 * moment.error, rel=1e-3)
     assert plan.worst_error == pytest.approx(2.0 * moment.worst_error, rel=1e-3)
 
@@ -140,7 +140,7 @@ def test_plans_in_buckets_are_read_back_and_checked() -> None:
         (ss.Moment(0.5), {"entries_per_key": 16, "mechanism": "bare"}, "no buckets"),
         (ss.Moment(0.5), {"entries_per_key": 64, "size": 50}, "must be at most the size, 50"),
         (ss.Moment(0.5), {"entries_per_key": [64]}, "must be a single number unless each measurement has its own size"),
-        (ss.Profile([0.25, 0.5]), {"entries_per_key": [64], "size": [640, 640, 0]}, "3 parts"),
+        (ss.Profile([0.25, 0.5]), {"entries_per_key": [64], "size": [640, 640, 0]}, "3 measurements"),
         (ss.Moment(0.5), {"size": 2**22 + 64}, "4,194,304"),
         (ss.Moment(2.0), {"size": 20_000}, "must be at most 10,000 for"),
         (ss.Distinct(), {"size": 20_000}, "must be at most 10,000 for"),

@@ -82,7 +82,7 @@ def test_only_the_sample_is_sketched() -> None:
 def test_entries_have_coins_of_their_own() -> None:
     collector = sampled("entry").open(fresh(), shard="a")
     collector.update(KEYS, VALUES)
-    counts = [part.pairs for part in collector._held()._parts]  # type: ignore[union-attr]
+    counts = [part.pairs for part in collector._held()._sampled_sketches]  # type: ignore[union-attr]
     assert len(set(counts)) > 5
     assert abs(sum(counts) / 20 - 750) < 5 * math.sqrt(750 * 0.75 / 20)
 

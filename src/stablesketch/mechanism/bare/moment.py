@@ -215,7 +215,7 @@ class BareMoment(Bare):
 
 def bare_line(plan: Plan) -> str:
     """How something is measured by bare entries, or computed from them."""
-    floors = ", ".join(f"{part.floor:,.6g}" for part in plan.measurements if part.floor)
+    floors = ", ".join(f"{one.floor:,.6g}" for one in plan.measurements if one.floor)
     return f"bare sketch of {plan.size:,} entries, {f'floor {floors}' if floors else 'no floor needed'}"
 
 
@@ -224,20 +224,20 @@ def bare_rows(plan: Plan, error: str) -> list[Row]:
     floor = f"{plan.floor:,.6g}" if plan.floor else "none needed"
     return [
         ("pure ε", f"{plan.pure_epsilon:.4g} at δ = 0"),
-        *((str(part.statistic), bare_row(part)) for part in plan.parts),
+        *((str(one.statistic), bare_row(one)) for one in plan.inputs),
         ("size", f"{plan.size:,} entries, about {stored(plan.bytes)} stored"),
-        *([] if plan.parts else [("floor", floor)]),
+        *([] if plan.inputs else [("floor", floor)]),
         ("error", error),
         ("exact + Laplace", _comparison(plan)),
     ]
 
 
-def bare_row(part: Plan) -> str:
+def bare_row(plan: Plan) -> str:
     """One of several measurements, some of them bare."""
-    if mechanism_of(part).counter:
-        return f"ε = {part.epsilon:.3g}, noise of {part.error * (part.expected or 1.0):,.4g}"
-    entries = f"{part.size:,} entries, " if part.size else ""
-    return f"{entries}ε = {part.epsilon:.3g}, {f'floor {part.floor:,.4g}' if part.floor else 'no floor'}"
+    if mechanism_of(plan).counter:
+        return f"ε = {plan.epsilon:.3g}, noise of {plan.error * (plan.expected or 1.0):,.4g}"
+    entries = f"{plan.size:,} entries, " if plan.size else ""
+    return f"{entries}ε = {plan.epsilon:.3g}, {f'floor {plan.floor:,.4g}' if plan.floor else 'no floor'}"
 
 
 def _comparison(plan: Plan) -> str:

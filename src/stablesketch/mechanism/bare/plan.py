@@ -173,8 +173,8 @@ def _largest_size(p: float, privacy: Privacy) -> int:
     return found if found >= LEAST_SIZE else 0
 
 
-def _too_precise(p: float, privacy: Privacy, size: int, parts: int) -> PlanInfeasible:
-    """The error that says what would work; if several parts share δ, the δ needed for all of them."""
+def _too_precise(p: float, privacy: Privacy, size: int, measurements: int) -> PlanInfeasible:
+    """The error that says what would work; if several measurements share δ, the δ needed for all of them."""
     if privacy.epsilon > _LARGEST_EPSILON:
         return PlanInfeasible(
             f"ε = {privacy.epsilon:g} is too large for a sketch: the cost of finite precision "
@@ -183,7 +183,7 @@ def _too_precise(p: float, privacy: Privacy, size: int, parts: int) -> PlanInfea
             f"or {arg('mechanism', 'exact')}."
         )
     grid, largest = _Grid.of(p, privacy, size), _largest_size(p, privacy)
-    enough = 1.05 * grid.cost / _PRECISION_SHARE * parts
+    enough = 1.05 * grid.cost / _PRECISION_SHARE * measurements
     ways = [arg("delta", float(f"{enough:.2g}"))] if enough < 1.0 else []
     ways += [arg("size", largest)] if largest else []
     ways += [f"{arg('mechanism', 'exact')}, which has δ = 0", "a smaller ε"]

@@ -1,4 +1,4 @@
-"""Statistics computed from other measurements: cost and description in from_parts.py, then plan.py and state.py.
+"""Statistics computed from other measurements: cost and description in from_inputs.py, then plan.py and state.py.
 
 profile_points.py makes the points of a released profile fall with the order.
 """

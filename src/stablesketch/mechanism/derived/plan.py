@@ -1,8 +1,8 @@
 """Plans of statistics that are computed from others: what is measured, and how ε and δ are divided.
 
-Every part is planned for a share of ε and δ. At first the shares add up to ε and δ, which is private by basic
+Every measurement is planned for a share of ε and δ. At first the shares add up to ε and δ, which is private by basic
 composition. Composing their privacy loss distributions (privacy/charge.py) may give less than ε. Then all shares are
-raised by one factor, as long as the composed bound stays within (ε, δ). A part that needs no floor has a fixed cost;
+raised by one factor, as long as the composed bound stays within (ε, δ). One that needs no floor has a fixed cost;
 what it leaves goes to the others.
 
 The noise of N gets half of ε if values vary, because one value may outweigh the rest of the stream, and then the errors
@@ -37,7 +37,7 @@ _AIM = 0.99
 
 
 def derived_plan(asked: Asked) -> Plan:
-    """The plans of all parts, and their combined price."""
+    """The plans of all measurements, and their combined price."""
     statistic, privacy = asked.statistic, asked.privacy
     needs = statistic.needs(privacy)
     for name, each in (("size", asked.sizes), ("entries_per_key", asked.each_per_key)):
@@ -45,44 +45,44 @@ def derived_plan(asked: Asked) -> Plan:
             raise ArgumentError(
                 name,
                 each,
-                f"must have one number for each of the {len(needs)} parts of {statistic}",
-                "Pass one number for all parts, or one for each",
+                f"must have one number for each of the {len(needs)} measurements of {statistic}",
+                "Pass one number for all, or one for each",
             )
     shares = _shares(needs, privacy)
-    parts = _first_parts(statistic, needs, shares, privacy, asked)
-    if len(parts) > 1 and (privacy.max_value > 1 or any(part.floor or part.noise for part in parts)):
-        parts = _raised(parts, shares, privacy)
-    error = combined(statistic, parts, (part.error for part in parts))
+    inputs = _first_inputs(statistic, needs, shares, privacy, asked)
+    if len(inputs) > 1 and (privacy.max_value > 1 or any(one.floor or one.noise for one in inputs)):
+        inputs = _raised(inputs, shares, privacy)
+    error = combined(statistic, inputs, (one.error for one in inputs))
     if asked.error is not None and error > asked.error * (1.0 + 1e-9):
         raise _out_of_reach(statistic, privacy, asked, f"it would be {error:.3g}")
-    several = len(parts) > 1
-    delta = max(privacy.delta, *(part.delta for part in parts)) if several else parts[0].delta
-    if all(part.delta == 0.0 for part in parts):
+    several = len(inputs) > 1
+    delta = max(privacy.delta, *(one.delta for one in inputs)) if several else inputs[0].delta
+    if all(one.delta == 0.0 for one in inputs):
         delta = 0.0
-    epsilon = composed_epsilon(parts, privacy.relation, delta) if several else parts[0].epsilon
+    epsilon = composed_epsilon(inputs, privacy.relation, delta) if several else inputs[0].epsilon
     if epsilon > privacy.epsilon:
         raise PlanInfeasible("the shares add up to more than was asked for. This is a bug: please report the call.")
     return Plan(
         asked,
         asked.mechanism,
-        Cost(epsilon, delta, math.fsum(part.pure_epsilon for part in parts)),
+        Cost(epsilon, delta, math.fsum(one.pure_epsilon for one in inputs)),
         Accuracy(
             error,
-            statistic.relative and all(part.relative or not part.statistic.relative for part in parts),
-            _expected(statistic, parts, privacy),
-            combined(statistic, parts, (part.exact_error for part in parts), exact=True),
+            statistic.relative and all(one.relative or not one.statistic.relative for one in inputs),
+            _expected(statistic, inputs, privacy),
+            combined(statistic, inputs, (one.exact_error for one in inputs), exact=True),
         ),
         Numbers(
-            sum(part.size for part in parts),
-            bytes=HEADER_BYTES + sum(max(part.bytes - HEADER_BYTES, 0) + HEADER_BYTES for part in parts),
+            sum(one.size for one in inputs),
+            bytes=HEADER_BYTES + sum(max(one.bytes - HEADER_BYTES, 0) + HEADER_BYTES for one in inputs),
         ),
-        tuple(_decided(part) for part in parts),
+        tuple(_decided(one) for one in inputs),
     )
 
 
-def _decided(part: Plan) -> Plan:
+def _decided(plan: Plan) -> Plan:
     """The plan with its own numbers as its question, so that planning it by itself gives the same plan."""
-    return replace(part, asked=replace(part.asked.like(part), measurement=Measurement()))
+    return replace(plan, asked=replace(plan.asked.like(plan), measurement=Measurement()))
 
 
 def _shares(needs: Sequence[Statistic], privacy: Privacy) -> list[float]:
@@ -95,22 +95,22 @@ def _shares(needs: Sequence[Statistic], privacy: Privacy) -> list[float]:
     return [whole * (total if isinstance(each, Total) else (1.0 - total) / others) for each in needs]
 
 
-def _first_parts(
+def _first_inputs(
     statistic: Statistic, needs: Sequence[Statistic], shares: Sequence[float], privacy: Privacy, asked: Asked,
 ) -> list[Plan]:  # fmt: skip
-    """Plans every part for its share: by its size, its part of the memory, or the error allowed for it."""
+    """Plans every measurement for its share: by its size, its share of the memory, or the error allowed for it."""
     count = sum(not isinstance(each, Total) for each in needs)
     room = 1.0
     one_per_key = None if asked.each_per_key else asked.one_per_key
-    parts: dict[int, Plan] = {}
-    # The error from the noise of N is known first; the other parts get the rest of the error.
+    inputs: dict[int, Plan] = {}
+    # The error from the noise of N is known first; the others get the rest of the error.
     for i in sorted(range(len(needs)), key=lambda i: not isinstance(needs[i], Total)):
         each = needs[i]
         own = _own(privacy, shares[i], count)
         base = Asked(
             each,
             own,
-            expected=_expected_part(statistic, each, asked, privacy),
+            expected=_expected_input(statistic, each, asked, privacy),
             mechanism=asked.mechanism,
             deletes=asked.deletes,
             usual_memory=asked.usual_memory,
@@ -135,20 +135,20 @@ def _first_parts(
             # An error that the caller did not ask for need not be reached: it only decides the number of entries.
             want = replace(base, size=_usual_size(each, statistic, privacy))
         try:
-            parts[i] = planned(want)
+            inputs[i] = planned(want)
         except (PlanInfeasible, ArgumentError) as error:
-            # A part's advice about its own error or share of ε does not help the caller, who asks for the whole.
+            # A measurement's advice about its own error or share of ε does not help the caller, who asks for the whole.
             if asked.error is not None and (isinstance(error, PlanInfeasible) or error.argument == "error"):
                 raise _out_of_reach(statistic, privacy, asked, f"the error of {each} alone is larger") from None
             if own is privacy or not isinstance(error, PlanInfeasible):
                 raise
             raise PlanInfeasible(
-                f"{statistic}: this part gets {own.epsilon:.3g} of ε = {privacy.epsilon:g}, and {error.wording}"
+                f"{statistic}: this measurement gets {own.epsilon:.3g} of ε = {privacy.epsilon:g}, and {error.wording}"
             ) from None
-        if isinstance(each, Total) and parts[i].relative:
-            noise = statistic.factor(each) * parts[i].error / asked.error_or(statistic.default_error)
+        if isinstance(each, Total) and inputs[i].relative:
+            noise = statistic.factor(each) * inputs[i].error / asked.error_or(statistic.default_error)
             room = math.sqrt(max(1.0 - noise**2, 0.1))
-    return [parts[i] for i in range(len(needs))]
+    return [inputs[i] for i in range(len(needs))]
 
 
 def _out_of_reach(statistic: Statistic, privacy: Privacy, asked: Asked, why: str) -> PlanInfeasible:
@@ -159,16 +159,16 @@ def _out_of_reach(statistic: Statistic, privacy: Privacy, asked: Asked, why: str
     )
 
 
-def _usual_size(part: Statistic, statistic: Statistic, privacy: Privacy) -> int:
+def _usual_size(needed: Statistic, statistic: Statistic, privacy: Privacy) -> int:
     """The size for the usual error in a stream long enough for noise not to matter.
 
     If finite precision does not allow that many entries, roughly the largest number that it allows.
     """
     long = Privacy(privacy.epsilon, privacy.delta, pairs=_LONG, relation="replace")
-    error = statistic.default_error / statistic.factor(part)
+    error = statistic.default_error / statistic.factor(needed)
     while True:
         try:
-            return planned(Asked(part, long, error=error, mechanism="bare")).size
+            return planned(Asked(needed, long, error=error, mechanism="bare")).size
         except PlanInfeasible:
             if error > _WORST_ERROR:
                 raise
@@ -182,29 +182,31 @@ def _own(privacy: Privacy, share: float, count: int, factor: float = 1.0) -> Pri
     return replace(privacy, epsilon=epsilon, delta=privacy.delta / count * (1.0 - 1e-12))
 
 
-def _raised(parts: list[Plan], shares: Sequence[float], privacy: Privacy) -> list[Plan]:
-    """The parts with the same sizes and larger shares of ε: as close to (ε, δ) as a few trials get, never beyond.
+def _raised(inputs: list[Plan], shares: Sequence[float], privacy: Privacy) -> list[Plan]:
+    """The plans with the same sizes and larger shares of ε: as close to (ε, δ) as a few trials get, never beyond.
 
     The composed ε increases with the common factor of all shares. So the factor is bracketed by the largest one known
     to stay within ε and the smallest one known to exceed it.
     """
-    if all(part.delta == 0.0 for part in parts):
-        return parts  # pure parts nearly add up
-    reached = composed_epsilon(parts, privacy.relation, privacy.delta)
+    if all(one.delta == 0.0 for one in inputs):
+        return inputs  # pure charges nearly add up
+    reached = composed_epsilon(inputs, privacy.relation, privacy.delta)
     good, bad = (1.0, reached), (math.inf, math.inf)
     for _ in range(_TRIALS):
         if good[1] >= _CLOSE * privacy.epsilon or bad[0] < good[0] * 1.002:
             break
         factor = _next_factor(good, bad, privacy.epsilon)
-        trial = _with_shares(parts, shares, privacy, factor)
+        trial = _with_shares(inputs, shares, privacy, factor)
         reached = math.inf if trial is None else composed_epsilon(trial, privacy.relation, privacy.delta)
         if trial is None or reached > privacy.epsilon:
             bad = factor, reached
             continue
-        if [(one.floor, one.noise, one.error) for one in trial] == [(one.floor, one.noise, one.error) for one in parts]:
+        if all(
+            a.floor == b.floor and a.noise == b.noise and a.error == b.error for a, b in zip(trial, inputs, strict=True)
+        ):
             break  # more ε changes nothing
-        parts, good = trial, (factor, reached)
-    return parts
+        inputs, good = trial, (factor, reached)
+    return inputs
 
 
 def _next_factor(good: tuple[float, float], bad: tuple[float, float], epsilon: float) -> float:
@@ -219,74 +221,74 @@ def _next_factor(good: tuple[float, float], bad: tuple[float, float], epsilon: f
     return low * math.pow(high / low, min(max(share, 0.1), 0.9))
 
 
-def _with_shares(parts: Sequence[Plan], shares: Sequence[float], privacy: Privacy, factor: float) -> list[Plan] | None:
-    """The parts with the same sizes, planned for shares larger by this factor; None if one has no such plan."""
-    count = sum(not isinstance(part.statistic, Total) for part in parts)
+def _with_shares(inputs: Sequence[Plan], shares: Sequence[float], privacy: Privacy, factor: float) -> list[Plan] | None:
+    """The measurements with the same sizes, planned for shares larger by this factor; None if one has no such plan."""
+    count = sum(not isinstance(one.statistic, Total) for one in inputs)
     try:
         return [
-            part
-            if part.mechanism == "bare" and not part.floor  # more ε would change nothing
+            one
+            if one.mechanism == "bare" and not one.floor  # more ε would change nothing
             else planned(
                 Asked(
-                    part.statistic, _own(privacy, share, count, factor), expected=part.expected or None,
-                    deletes=part.deletes, mechanism=part.mechanism,
-                ).with_size(part.size, part.entries_per_key if part.buckets > 1 else 0)
+                    one.statistic, _own(privacy, share, count, factor), expected=one.expected or None,
+                    deletes=one.deletes, mechanism=one.mechanism,
+                ).with_size(one.size, one.entries_per_key if one.buckets > 1 else 0)
             )
-            for part, share in zip(parts, shares, strict=True)
+            for one, share in zip(inputs, shares, strict=True)
         ]  # fmt: skip
     except PlanInfeasible:  # finite precision costs more at a larger ε
         return None
 
 
-def combined(statistic: Statistic, parts: Sequence[Plan], errors: Iterable[float], *, exact: bool = False) -> float:
-    """The error of a statistic whose parts have these errors; `exact`: as if every part were exact.
+def combined(statistic: Statistic, inputs: Sequence[Plan], errors: Iterable[float], *, exact: bool = False) -> float:
+    """The error of a statistic whose measurements have these errors; `exact`: as if each were exact.
 
-    To first order, the squared errors of independent parts add up, each error multiplied by its factor. If nothing is
-    known about the F_p of a part, it counts as equal to its floor Λ; N is then at least as large, because no value is
-    below 1.
+    To first order, the squared errors of independent measurements add up, each error multiplied by its factor. If
+    nothing is known about the F_p of a measurement, it counts as equal to its floor Λ; N is then at least as large,
+    because no value is below 1.
     """
-    own = {part.statistic: _unit(part, parts, exact=exact) * error for part, error in zip(parts, errors, strict=True)}
-    return statistic.combined(own, parts[0].privacy)
+    own = {one.statistic: _unit(one, inputs, exact=exact) * error for one, error in zip(inputs, errors, strict=True)}
+    return statistic.combined(own, inputs[0].privacy)
 
 
-def _unit(part: Plan, parts: Sequence[Plan], *, exact: bool) -> float:
-    """The divisor that makes the error of a part relative, if it must be and is not. The error of a bare sketch is
-    relative to the floor and F_p together.
+def _unit(plan: Plan, inputs: Sequence[Plan], *, exact: bool) -> float:
+    """The divisor that makes the error of a measurement relative, if it must be and is not. The error of a bare sketch
+    is relative to the floor and F_p together.
     """
-    if part.relative or not part.statistic.relative:
+    if plan.relative or not plan.statistic.relative:
         return 1.0
-    if any(each.noise for each in parts):
+    if any(each.noise for each in inputs):
         return 0.0  # without an expected value, the noise comes on top
-    floor = max(1.0, *(each.floor for each in parts))
-    return 1.0 / floor if exact or isinstance(part.statistic, Total) else 2.0 / max(part.floor, 1.0)
+    floor = max(1.0, *(each.floor for each in inputs))
+    return 1.0 / floor if exact or isinstance(plan.statistic, Total) else 2.0 / max(plan.floor, 1.0)
 
 
-def _expected(statistic: Statistic, parts: Sequence[Plan], privacy: Privacy) -> float:
+def _expected(statistic: Statistic, inputs: Sequence[Plan], privacy: Privacy) -> float:
     """The value at which the error is predicted; 0 if nothing is known or the statistic has several values."""
-    if statistic.several or not all(part.expected for part in parts):
+    if statistic.several or not all(one.expected for one in inputs):
         return 0.0
-    found = {part.statistic: np.float64(part.expected) for part in parts}
+    found = {one.statistic: np.float64(one.expected) for one in inputs}
     return float(statistic.of(found, privacy.pairs))  # type: ignore[arg-type]  # numbers are arrays of no dimension
 
 
-def _expected_part(statistic: Statistic, part: Statistic, asked: Asked, privacy: Privacy) -> float | None:
-    """The expected value of a part if the statistic is `expected`, at the least possible N."""
+def _expected_input(statistic: Statistic, needed: Statistic, asked: Asked, privacy: Privacy) -> float | None:
+    """The expected value of a measurement if the statistic is `expected`, at the least possible N."""
     if asked.expected is None:
         return None
     if statistic.several:
         raise ArgumentError(
             "expected", asked.expected, "cannot be used for a profile", "Leave it out", because="it has several values"
         )
-    return statistic.expected_of(part, asked.expected, max(privacy.pairs, privacy.total, 1))
+    return statistic.expected_of(needed, asked.expected, max(privacy.pairs, privacy.total, 1))
 
 
-def composed_epsilon(parts: Sequence[Plan], relation: str, delta: float) -> float:
-    """Roughly the least ε (never below it) at which all parts together are (ε, delta)-private."""
-    return composed([charge_of(part) for part in parts], relation, delta).epsilon
+def composed_epsilon(inputs: Sequence[Plan], relation: str, delta: float) -> float:
+    """Roughly the least ε (never below it) at which all together are (ε, delta)-private."""
+    return composed([charge_of(one) for one in inputs], relation, delta).epsilon
 
 
-def together(parts: Sequence[Plan], epsilon: float, delta: float) -> Charge:
-    """The charge of all parts together; a part with several charges, like exact entropy, adds each of them."""
-    charges = [charge_of(part) for part in parts]
-    each = tuple(one for charge in charges for one in charge.parts or (charge,))
-    return Charge("all", epsilon=epsilon, delta=delta, parts=each)
+def together(inputs: Sequence[Plan], epsilon: float, delta: float) -> Charge:
+    """The charge of all together; one that is composed itself, like that of exact entropy, adds each of its own."""
+    charges = [charge_of(one) for one in inputs]
+    each = tuple(one for charge in charges for one in charge.charges or (charge,))
+    return Charge("all", epsilon=epsilon, delta=delta, charges=each)

@@ -1,4 +1,4 @@
-"""Statistics computed from others: the states of all parts are kept together and released together."""
+"""Statistics computed from others: the states of all measurements are kept together and released together."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ _LENGTH = struct.Struct("<Q")
 
 
 class DerivedState(State):
-    """One state for every part of the plan, all under one secret.
+    """One state for every measurement of the plan, all under one secret.
 
     Parts use the secret for different purposes (order of the moment, entropy, registers), so their random draws are
-    independent. They see the same pairs, and the first part refuses invalid pairs before any part has counted them.
+    independent. They see the same pairs, and the first refuses invalid pairs before any has counted them.
     """
 
     def __init__(self, plan: Plan, secret: Secret | None, states: Sequence[MeasuringState] | None = None) -> None:
         held = Secret.generate() if secret is None else secret
         self._plan = plan
-        self._states = [_state_of(part)(part, held) for part in plan.parts] if states is None else states
+        self._states = [_state_of(one)(one, held) for one in plan.inputs] if states is None else states
 
     @property
     def pairs(self) -> int:
@@ -47,7 +47,7 @@ class DerivedState(State):
         self._each(lambda state: state.add(keys, values, threads, negative))
 
     def _each(self, change: Callable[[MeasuringState], None]) -> None:
-        """Makes the same change to all parts. If the first part refuses it, nothing has changed."""
+        """Makes the same change to all states. If the first refuses it, nothing has changed."""
         first, *others = self._states
         change(first)
         self.whole = False
@@ -63,8 +63,8 @@ class DerivedState(State):
 
     def replan(self, plan: Plan) -> None:
         self._plan = plan
-        for state, part in zip(self._states, plan.parts, strict=True):
-            state.replan(part)
+        for state, one in zip(self._states, plan.inputs, strict=True):
+            state.replan(one)
 
     def merge(self, other: State) -> None:
         assert isinstance(other, DerivedState)  # the collectors have the same plan
@@ -76,39 +76,39 @@ class DerivedState(State):
 
     @classmethod
     def from_bytes(cls, plan: Plan, blob: bytes, secret: Secret | None) -> Self:
-        blobs = _decode(blob, len(plan.parts))
+        blobs = _decode(blob, len(plan.inputs))
         held = Secret.generate() if secret is None else secret
-        states = [_state_of(part).from_bytes(part, own, held) for part, own in zip(plan.parts, blobs, strict=True)]
+        states = [_state_of(one).from_bytes(one, own, held) for one, own in zip(plan.inputs, blobs, strict=True)]
         if len({state.pairs for state in states}) > 1:
-            raise BlobError("the parts of a collector have counted different streams: corrupt data.")
+            raise BlobError("the measurements of a collector have counted different streams: corrupt data.")
         return cls(plan, held, states)
 
     @classmethod
     def merged(cls, plan: Plan, states: Sequence[bytes]) -> bytes:
-        columns = zip(*(_decode(state, len(plan.parts)) for state in states), strict=True)
-        return _encode([_state_of(part).merged(part, own) for part, own in zip(plan.parts, columns, strict=True)])
+        columns = zip(*(_decode(state, len(plan.inputs)) for state in states), strict=True)
+        return _encode([_state_of(one).merged(one, own) for one, own in zip(plan.inputs, columns, strict=True)])
 
     def check(self, confidence: float) -> None:
         for state in self._states:
             state.check(confidence)
 
     def release(self, terms: Terms) -> Release:
-        """Measures all parts and computes the statistic from them; a profile has a point for each order."""
+        """Measures everything and computes the statistic from them; a profile has a point for each order."""
         plan, statistic, pairs, confidence = self._plan, self._plan.statistic, self.pairs, terms.confidence
         known = plan.known(pairs)
         public = pairs if plan.privacy.relation == "replace" else 0  # never computes from a private number
         measured = (state.measure(confidence) for state in self._states)
-        found = dict(zip((part.statistic for part in plan.parts), measured, strict=True))
+        found = dict(zip((one.statistic for one in plan.inputs), measured, strict=True))
 
         total = next((each.total for each in found.values() if each.total is not None), None)
 
         def shown(each: Statistic, found: Mapping[Statistic, Belief], confidence: float) -> tuple[float, float, float]:
-            return _computed(each, {part: found[part] for part in each.needs(plan.privacy)}, known, public, confidence)
+            return _computed(each, {one: found[one] for one in each.needs(plan.privacy)}, known, public, confidence)
 
         if not statistic.several:
             return make_release(plan, *shown(statistic, found, confidence), terms, pairs, total=total)
         each_of = each_confidence(confidence, len(statistic.points))
-        wider = {part: measured.at(each_of) for part, measured in found.items()}
+        wider = {one: measured.at(each_of) for one, measured in found.items()}
         points = profile_points(
             [each.p for each in statistic.points],
             [shown(each, found, confidence) for each in statistic.points],
@@ -118,8 +118,8 @@ class DerivedState(State):
         return make_release(plan, first.value, first.low, first.high, terms, pairs, points, total=total)
 
 
-def _state_of(part: Plan) -> type[MeasuringState]:
-    state = mechanism_of(part).state
+def _state_of(plan: Plan) -> type[MeasuringState]:
+    state = mechanism_of(plan).state
     assert issubclass(state, MeasuringState)
     return state
 
@@ -132,16 +132,16 @@ def _computed(
     With one measurement, the monotone function maps its limits. Several measurements are independent: see `belief`.
     """
     if len(found) == 1:
-        ((part, measured),) = found.items()
+        ((one, measured),) = found.items()
         at = np.array([measured.value, measured.low, measured.high])
-        value, *ends = statistic.of({part: at}, pairs).tolist()
+        value, *ends = statistic.of({one: at}, pairs).tolist()
         low, high = min(ends), max(ends)
     else:
         whole = belief(
             lambda at: statistic.of(dict(zip(found, at, strict=True)), pairs), tuple(found.values()), confidence
         )
         value, low, high = whole.value, whole.low, whole.high
-    value = statistic.likely(value, {part: measured.value for part, measured in found.items()})
+    value = statistic.likely(value, {one: measured.value for one, measured in found.items()})
     return in_order(value, low, high, *statistic.range(known))
 
 
@@ -150,7 +150,7 @@ def _encode(states: Sequence[bytes]) -> bytes:
 
 
 def _decode(blob: bytes, count: int) -> list[bytes]:
-    reader = Reader("a collector of several parts", blob)
+    reader = Reader("a collector of several measurements", blob)
     states = [reader.sized(_LENGTH) for _ in range(count)]
     reader.end()
     return states

@@ -49,10 +49,12 @@ class SampledState(BareState):
         self._pairs = self._total = 0
         p, size = plan.statistic.p, plan.size
         if self._sampling.per == "pair":
-            self._parts = [self._sketch]
+            self._sampled_sketches = [self._sketch]
         else:
-            self._parts = [Sketch(p, 1, held.child(f"sampled entry {j}"), law="symmetric") for j in range(size)]
-        self._coins = [Coins(part.secret, self._sampling.rate) for part in self._parts]
+            self._sampled_sketches = [
+                Sketch(p, 1, held.child(f"sampled entry {j}"), law="symmetric") for j in range(size)
+            ]
+        self._coins = [Coins(sketch.secret, self._sampling.rate) for sketch in self._sampled_sketches]
 
     @classmethod
     def from_bytes(cls, plan: Plan, blob: bytes, secret: Secret | None) -> Self:
@@ -63,19 +65,19 @@ class SampledState(BareState):
         self._total = low | high << 64
         if not _countable(self._pairs, self._total):
             raise BlobError("impossible number of pairs in a sampled collector: corrupt data.")
-        for i, part in enumerate(self._parts):
-            read = Sketch.from_bytes(reader.sized(_LENGTH), part.secret)
-            if (read.p, read.law, read.size) != (part.p, part.law, part.size):
+        for i, sketch in enumerate(self._sampled_sketches):
+            read = Sketch.from_bytes(reader.sized(_LENGTH), sketch.secret)
+            if (read.p, read.law, read.size) != (sketch.p, sketch.law, sketch.size):
                 raise BlobError("the sketches of a sampled collector do not match its plan: corrupt data.")
-            self._parts[i] = read
+            self._sampled_sketches[i] = read
         reader.end()
         if self._sampling.per == "pair":
-            self._sketch = self._parts[0]
+            self._sketch = self._sampled_sketches[0]
         return self
 
     def to_bytes(self) -> bytes:
         """pairs (8), total (16), then each sketch: length (8), bytes."""
-        blobs = [part.to_bytes() for part in self._parts]
+        blobs = [sketch.to_bytes() for sketch in self._sampled_sketches]
         header = _HEADER.pack(self._pairs, self._total & (1 << 64) - 1, self._total >> 64)
         return header + b"".join(_LENGTH.pack(len(blob)) + blob for blob in blobs)
 
@@ -110,9 +112,9 @@ class SampledState(BareState):
         self._add_pairs(fingerprints, totals, None)
 
     def _add_pairs(self, fingerprints: NDArray[np.uint64], weights: NDArray[np.int64], threads: int | None) -> None:
-        for part, coins in zip(self._parts, self._coins, strict=True):
+        for sketch, coins in zip(self._sampled_sketches, self._coins, strict=True):
             kept = coins.kept(self._shard, self._pairs, len(fingerprints))
-            part.add_folded(fingerprints[kept], weights[kept], len(kept), threads=threads)
+            sketch.add_folded(fingerprints[kept], weights[kept], len(kept), threads=threads)
         self._pairs += len(fingerprints)
         self._total += int(weights.sum(dtype=object)) if len(weights) else 0
 
@@ -120,7 +122,7 @@ class SampledState(BareState):
         assert isinstance(other, SampledState)  # the collectors have the same plan
         if not _countable(self._pairs + other._pairs, self._total + other._total):
             raise MergeError("the two collectors together have an impossible number of pairs: one of them is corrupt.")
-        for mine, theirs in zip(self._parts, other._parts, strict=True):
+        for mine, theirs in zip(self._sampled_sketches, other._sampled_sketches, strict=True):
             mine.merge(theirs)
         self._pairs += other._pairs
         self._total += other._total
@@ -133,7 +135,7 @@ class SampledState(BareState):
         )
 
     def _sketches(self) -> list[Sketch]:
-        return self._parts
+        return self._sampled_sketches
 
     def _pivot_confidence(self, confidence: float) -> float:
         """Half of the allowed failure probability is left for the sample: see `_answer`."""

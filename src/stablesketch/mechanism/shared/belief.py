@@ -68,7 +68,7 @@ def in_order(value: float, low: float, high: float, least: float, most: float) -
     return min(max(value, low), high), low, high
 
 
-def belief(function: Callable[[tuple[Array, ...]], Array], parts: Sequence[Belief], confidence: float) -> Belief:
+def belief(function: Callable[[tuple[Array, ...]], Array], inputs: Sequence[Belief], confidence: float) -> Belief:
     """A function of independent measurements, with the belief about it: limits are its quantiles.
 
     P(function <= v) = E P(function <= v | all but one). The inner probability is the normal probability of v's position
@@ -77,21 +77,21 @@ def belief(function: Callable[[tuple[Array, ...]], Array], parts: Sequence[Belie
     distance. Where the function jumps or turns, as in streams smaller than the noise, there are more nodes, and limits
     are correct to 1e-2.
     """
-    value = float(function(tuple(np.array(each.value) for each in parts)))
+    value = float(function(tuple(np.array(each.value) for each in inputs)))
     nodes = _levels(_NODES)
-    every = [each.quantiles(nodes.probability) for each in parts]
+    every = [each.quantiles(nodes.probability) for each in inputs]
     most, apart = _matters_most(function, every)
     others = _levels((_NODES - 1) // apart + 1)
     # Each measurement has its own axis; the one that matters most has the last.
-    axes = [*(i for i in range(len(parts)) if i != most), most]
-    shapes = np.eye(len(parts), dtype=np.intp)[np.argsort(axes)] * -2 + 1  # -1 means the whole length
+    axes = [*(i for i in range(len(inputs)) if i != most), most]
+    shapes = np.eye(len(inputs), dtype=np.intp)[np.argsort(axes)] * -2 + 1  # -1 means the whole length
     at = tuple(
         (own if i == most else own[::apart]).reshape(shape)
         for i, (own, shape) in enumerate(zip(every, shapes, strict=True))
     )
     along = np.broadcast_to(function(at), tuple(at[i].size for i in axes)).reshape(-1, _NODES)
     weights = np.ones(1)
-    for _ in parts[1:]:
+    for _ in inputs[1:]:
         weights = np.multiply.outer(weights, others.weight).ravel()
     falls = along[:, 0] > along[:, -1]
     if falls.any():

@@ -215,7 +215,7 @@ def make_release(
     total = total if terms.total else None
     if total is not None and total.may_be_zero:
         low, high, points = widened(plan.statistic, low, high, points, total, terms.confidence)
-    first = plan.parts[0] if plan.parts else plan
+    first = plan.inputs[0] if plan.inputs else plan
     return Release(
         value=value,
         low=low,

@@ -40,31 +40,31 @@ class FromSketches(Mechanism):
 
     def check(self, plan: Plan) -> None:
         """Checks that everything it needs is measured, protects the same thing, and claims no less."""
-        if not plan.parts:
+        if not plan.inputs:
             raise BlobError(f"a plan of {plan.statistic} is inconsistent: invalid plan. Make it again with ss.plan.")
-        if tuple(part.statistic for part in plan.parts) != plan.statistic.needs(plan.privacy):
+        if tuple(one.statistic for one in plan.inputs) != plan.statistic.needs(plan.privacy):
             raise BlobError(
-                f"a plan of {plan.statistic} has the wrong parts: invalid plan. Make it again with ss.plan."
+                f"a plan of {plan.statistic} has the wrong measurements: invalid plan. Make it again with ss.plan."
             )
-        self.check_size(plan, *[sum(part.size for part in plan.parts)] * 2)
+        self.check_size(plan, *[sum(one.size for one in plan.inputs)] * 2)
         if plan.noise or plan.cap:
             raise self.odd_noise(plan)
         own = replace(plan.privacy, epsilon=1.0, delta=0.5)
-        if any(replace(part.privacy, epsilon=1.0, delta=0.5) != own for part in plan.parts):
+        if any(replace(one.privacy, epsilon=1.0, delta=0.5) != own for one in plan.inputs):
             raise BlobError(
-                f"a plan of {plan.statistic} has parts that protect something else: invalid plan. Make it again with "
-                "ss.plan."
+                f"a plan of {plan.statistic} has measurements that protect something else: invalid plan. Make it "
+                "again with ss.plan."
             )
-        if len(plan.parts) == 1 and (plan.epsilon, plan.delta) != (plan.parts[0].epsilon, plan.parts[0].delta):
+        if len(plan.inputs) == 1 and (plan.epsilon, plan.delta) != (plan.inputs[0].epsilon, plan.inputs[0].delta):
             raise self.odd_claim(plan)
 
     def cost(self, plan: Plan) -> Charge:
-        if len(plan.parts) == 1:
-            return charge_of(plan.parts[0])
-        return together(plan.parts, plan.epsilon, plan.delta)
+        if len(plan.inputs) == 1:
+            return charge_of(plan.inputs[0])
+        return together(plan.inputs, plan.epsilon, plan.delta)
 
     def methods(self, plan: Plan) -> list[str]:
-        names = " and ".join(str(part.statistic) for part in plan.parts)
+        names = " and ".join(str(one.statistic) for one in plan.inputs)
         whose = "their" if plan.statistic.several else "its"
         return [
             f"The {plan.statistic} and {whose} limits were computed from the released {names}. That uses no data, so "
@@ -72,21 +72,21 @@ class FromSketches(Mechanism):
         ]
 
     def includes_noise(self, plan: Plan) -> bool:
-        return all(mechanism_of(part).includes_noise(part) for part in plan.parts)
+        return all(mechanism_of(one).includes_noise(one) for one in plan.inputs)
 
     def noise_at(self, plan: Plan, pairs: float, keys: float | None = None) -> float:
-        noise = {part.statistic: mechanism_of(part).noise_at(part, pairs, keys) for part in plan.parts}
+        noise = {one.statistic: mechanism_of(one).noise_at(one, pairs, keys) for one in plan.inputs}
         return plan.statistic.combined(noise, plan.privacy)
 
     def noise_decides_below(self, plan: Plan) -> float:
         """Noise on the number of keys is left out and mentioned separately: many pairs may have few keys."""
-        return super().noise_decides_below(replace(plan, parts=tuple(part for part in plan.parts if not _counts(part))))
+        return super().noise_decides_below(replace(plan, inputs=tuple(one for one in plan.inputs if not _counts(one))))
 
     def worst_error(self, plan: Plan) -> float:
-        worst = [part.worst_error for part in plan.parts]
-        if worst == [part.error for part in plan.parts]:
+        worst = [one.worst_error for one in plan.inputs]
+        if worst == [one.error for one in plan.inputs]:
             return plan.error
-        return combined(plan.statistic, plan.parts, worst)
+        return combined(plan.statistic, plan.inputs, worst)
 
     def error_in_words(self, plan: Plan) -> str:
         """If the statistic is a number of keys, the noise is shown as a number of keys."""
@@ -104,12 +104,12 @@ class FromSketches(Mechanism):
         return _and(self.noise_decides(plan), _on_keys(plan))
 
     def exact_beside_noise(self, plan: Plan) -> str:
-        return _on_keys(plan) if _counts_alone(plan) and len(plan.parts) == 1 else "the noise alone"
+        return _on_keys(plan) if _counts_alone(plan) and len(plan.inputs) == 1 else "the noise alone"
 
     def rows(self, plan: Plan) -> list[Row]:
-        sketches = sum(part.size > 0 for part in plan.parts)
+        sketches = sum(one.size > 0 for one in plan.inputs)
         size = f"{plan.size:,} entries in all, " if sketches > 1 else ""
-        rows = [*_rows_of_parts(plan), ("size", f"{size}about {stored(plan.bytes)} stored")]
+        rows = [*_rows_of_inputs(plan), ("size", f"{size}about {stored(plan.bytes)} stored")]
         if self.includes_noise(plan) or _counts_alone(plan) or self._drowned(plan):
             rows += [("error", self.error_in_words(plan))]
         else:
@@ -130,7 +130,7 @@ class FromExact(FromSketches, ExactMechanism):
         return _and(f"{less} in streams of {self.more_than(plan, error, _worst(plan))}", _on_keys(plan))
 
     def rows(self, plan: Plan) -> list[Row]:
-        return [*_rows_of_parts(plan), ("memory", self.memory()), ("error", self.error_in_words(plan))]
+        return [*_rows_of_inputs(plan), ("memory", self.memory()), ("error", self.error_in_words(plan))]
 
 
 class FromBare(FromSketches):
@@ -147,7 +147,7 @@ class FromBare(FromSketches):
             return super().error_in_words(plan)
         statistic, error = plan.statistic, plan.error
         # The error of an entropy sketch is the same for any stream, so it needs no promise about the stream.
-        if any(part.statistic.relative and not part.relative for part in plan.parts):
+        if any(one.statistic.relative and not one.relative for one in plan.inputs):
             shown = relative_error(error) if statistic.relative else f"{error:.3g}"
             return f"{shown} if every moment equals its floor: nothing is promised about the stream"
         if not statistic.relative:
@@ -156,13 +156,13 @@ class FromBare(FromSketches):
             return NOTHING_USEFUL
         if statistic.several:
             return f"at most {percent(error)}, reached if every moment is the least possible"
-        if all(isinstance(part.statistic, Shannon) for part in plan.parts if not mechanism_of(part).counter):
+        if all(isinstance(one.statistic, Shannon) for one in plan.inputs if not mechanism_of(one).counter):
             return f"{percent(error)} for any stream"
         return f"{percent(error)} at {statistic} = {plan.expected:,.6g}"
 
     def shared_by_neighbours(self, plan: Plan) -> tuple[int, int]:
         """The pairs shared by neighbours of its first moment, if it has one."""
-        moments = [part for part in plan.parts if isinstance(part.statistic, Moment)]
+        moments = [one for one in plan.inputs if isinstance(one.statistic, Moment)]
         if not moments:
             return super().shared_by_neighbours(plan)
         return mechanism_of(moments[0]).shared_by_neighbours(moments[0])
@@ -174,27 +174,27 @@ class FromBare(FromSketches):
         return bare_rows(plan, self.error_in_words(plan)) if needs_promise(plan) else super().rows(plan)
 
 
-def _rows_of_parts(plan: Plan) -> list[Row]:
-    return [(str(part.statistic), mechanism_of(part).row_among_others(part)) for part in plan.parts]
+def _rows_of_inputs(plan: Plan) -> list[Row]:
+    return [(str(one.statistic), mechanism_of(one).row_among_others(one)) for one in plan.inputs]
 
 
-def _counts(part: Plan) -> bool:
-    return isinstance(part.statistic, Distinct)
+def _counts(plan: Plan) -> bool:
+    return isinstance(plan.statistic, Distinct)
 
 
 def _counts_alone(plan: Plan) -> bool:
-    return all(map(_counts, plan.parts))
+    return all(map(_counts, plan.inputs))
 
 
 def _on_keys(plan: Plan) -> str:
     """The noise on the number of keys. A long stream does not outweigh it, because its keys may be few."""
-    keys = list(filter(_counts, plan.parts))
+    keys = list(filter(_counts, plan.inputs))
     return f"± {amount(mechanism_of(keys[0]).noise_deviation(keys[0]))} on the number of keys" if keys else ""
 
 
 def _worst(plan: Plan) -> str:
     """Describes the worst case for this number of pairs: the streams with the least F_p."""
-    orders = [part.statistic.p for part in plan.parts if isinstance(part.statistic, Moment)]
+    orders = [one.statistic.p for one in plan.inputs if isinstance(one.statistic, Moment)]
     if plan.privacy.unit == "key" or not orders:
         return ""  # every key occurs once, or the noise (of entropy) does not depend on the keys
     if min(orders) > 1.0:
