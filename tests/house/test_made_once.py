@@ -54,8 +54,9 @@ def test_a_release_is_made_in_one_place() -> None:
 
 
 def test_one_function_publishes_whatever_is_decided() -> None:
-    """Local and Spark by `run_source`; Beam, the monitor and stored collectors, which have no `Source`, themselves. A
-    collector that is released in Python has no decision: its plan says everything."""
+    """Local and Spark by `run_source`; a step of Beam's pipeline, the monitor and stored collectors call it themselves.
+    A collector that is released in Python has no decision: its plan says everything.
+    """
     assert {place for place, _ in calls("run_source")} == {"engines/local/release.py", "engines/spark/release.py"}
     assert {place for place, _ in calls("publish")} == {
         "cli/release_stored.py", "engines/beam/transform.py", "monitor/open_windows.py", "release/run.py",

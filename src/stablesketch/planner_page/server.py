@@ -57,8 +57,8 @@ class _Handler(PageHandler):
             return self.send(200, "text/html", _page())
         if path == "/plan":
             with self.server.planning:
-                told = answer(asked)
-            return self.send(200, "application/json", json.dumps(told))
+                answered = answer(asked)
+            return self.send(200, "application/json", json.dumps(answered))
         return self.send(404, "text/plain", "no such page")
 
 
