@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from ..errors import ArgumentError, MergeError
 from ..format.framing import Reader, encode_integer
 from ..plan.asked import Asked
-from ..plan.in_words import amount, laplace
+from ..plan.in_words import a_larger_error, amount, laplace
 from ..plan.plan import Plan
-from ..plan.ways_out import a_larger_error
 from ..privacy import Privacy, discrete_laplace
 from ..sketch.columns import value_column
 from ..sketch.workers import checked_threads

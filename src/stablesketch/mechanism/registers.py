@@ -20,10 +20,9 @@ from ..format.framing import Reader, counts_are_possible, encode_integer
 from ..numbers.arrays import Array
 from ..plan.arguments import LARGEST_SIZE
 from ..plan.asked import HEADER_BYTES, Asked
-from ..plan.in_words import amount, both_errors
+from ..plan.in_words import a_larger_error, amount, both_errors, instead_of
 from ..plan.phantoms import Phantoms
-from ..plan.plan import Accuracy, Cost, Numbers, Plan
-from ..plan.ways_out import a_larger_error, instead_of
+from ..plan.plan import Plan
 from ..privacy.charge import Charge
 from ..privacy.distinct import PhantomNumber, distinct_deviation, distinct_limits, phantoms_for
 from ..sketch.columns import value_column
@@ -157,14 +156,16 @@ class Registers(CountsKeys):
             asked,
             "sketch",
             # There is no pure ε: a release may show fewer keys than are possible with the phantoms.
-            Cost(privacy.epsilon, min(phantoms.delta(privacy.epsilon), privacy.delta)),
-            Accuracy(
-                distinct_deviation(keys, size, phantoms) / keys,
-                True,
-                asked.expected or 0.0,
-                math.sqrt(2.0) * privacy.pairs_per_person / privacy.epsilon / keys,
-            ),
-            Numbers(size, step=1.0, phantoms=Phantoms(phantoms.centre, 1), bytes=HEADER_BYTES + blob_bytes(size)),
+            privacy.epsilon,
+            min(phantoms.delta(privacy.epsilon), privacy.delta),
+            error=distinct_deviation(keys, size, phantoms) / keys,
+            relative=True,
+            expected=asked.expected or 0.0,
+            exact_error=math.sqrt(2.0) * privacy.pairs_per_person / privacy.epsilon / keys,
+            size=size,
+            step=1.0,
+            phantoms=Phantoms(phantoms.centre, 1),
+            bytes=HEADER_BYTES + blob_bytes(size),
         )
 
     def cost(self, plan: Plan) -> Charge:
@@ -208,7 +209,7 @@ def phantom_number(plan: Plan) -> PhantomNumber:
 
 def _size_for(asked: Asked, keys: float, phantoms: PhantomNumber) -> int:
     """The fewest registers with at most this error."""
-    error = asked.error_or(asked.statistic.default_error)
+    error = asked.aim
     least = distinct_deviation(keys, LARGEST_SIZE, phantoms)
     if least > error * keys:
         best = least / keys

@@ -84,11 +84,6 @@ class Asked:
         return self.mechanism == "bare"
 
     @property
-    def sized(self) -> bool:
-        """Whether the caller asked for an error, a size or a memory."""
-        return (self.error, self.size, self.memory) != (None, None, None)
-
-    @property
     def sizes(self) -> tuple[int, ...]:
         """The size of every measurement, if the caller gave one for each; otherwise empty."""
         return self.size if isinstance(self.size, tuple) else ()
@@ -129,14 +124,15 @@ class Asked:
 
         While pairs are read, the sketches take about ten times as much memory.
         """
-        if self.exact or self.bare or self.sized:
+        if self.exact or self.bare or (self.error, self.size, self.memory) != (None, None, None):
             return self
         share = _TABLE_MEMORY // (groups or _SOME_GROUPS)
         return replace(self, usual_memory=min(max(share, _LEAST_SHARE), USUAL_MEMORY))
 
-    def error_or(self, default: float) -> float:
-        """The error to aim at."""
-        return default if self.error is None else self.error
+    @property
+    def aim(self) -> float:
+        """The error to aim at: by default, the usual one of the statistic."""
+        return self.statistic.default_error if self.error is None else self.error
 
     @property
     def free_error(self) -> bool:

@@ -19,8 +19,8 @@ from ...errors import PlanInfeasible
 from ...numbers.arrays import Array
 from ...plan.arguments import LARGEST_SIZE, LEAST_SIZE
 from ...plan.asked import HEADER_BYTES, Asked
-from ...plan.plan import Accuracy, Cost, Numbers, Plan
-from ...plan.ways_out import either, instead_of
+from ...plan.in_words import instead_of
+from ...plan.plan import Plan
 from ...privacy import Privacy
 from ...privacy.charge import Charge
 from ...privacy.entropy_neighbours import entropy_sensitivity
@@ -112,7 +112,7 @@ class BareEntropy(Bare):
             if not _allows(size, shift, privacy):
                 raise _refused(privacy, shift, f"{size} entries", asked)
             return _plan(asked, shift, size)
-        needed = _size_for(asked.error_or(asked.statistic.default_error), privacy)
+        needed = _size_for(asked.aim, privacy)
         if needed <= LARGEST_SIZE and _allows(needed, shift, privacy):
             return _plan(asked, shift, needed)
         if not asked.free_error:
@@ -152,9 +152,14 @@ def _plan(asked: Asked, shift: float, size: int) -> Plan:
         asked,
         "bare",
         # There is no pure ε: the right tail of R is lighter than any exponential.
-        Cost(min(curve.epsilon(curve_delta), privacy.epsilon), privacy.delta),
-        Accuracy(_spread(size, step), False, 0.0, exact_entropy_deviation(privacy)),
-        Numbers(size, step=step, bytes=HEADER_BYTES + math.ceil(size * _entry_bytes(privacy))),
+        min(curve.epsilon(curve_delta), privacy.epsilon),
+        privacy.delta,
+        error=_spread(size, step),
+        relative=False,
+        exact_error=exact_entropy_deviation(privacy),
+        size=size,
+        step=step,
+        bytes=HEADER_BYTES + math.ceil(size * _entry_bytes(privacy)),
     )
 
 
@@ -224,7 +229,7 @@ def _refused(privacy: Privacy, shift: float, what: str, asked: Asked) -> PlanInf
         f"among {number} pairs with values up to {privacy.max_value:,}, one person can change it by more than ε "
         "and δ can hide. "
         + (f"It needs {pairs:,} pairs or more. " if pairs and not promises else "")
-        + either([f"Pass {ways[0]}".replace("Pass Leave", "Leave"), *ways[1:]])
+        + ", or ".join([f"Pass {ways[0]}".replace("Pass Leave", "Leave"), *ways[1:]])
         + "."
     )
 

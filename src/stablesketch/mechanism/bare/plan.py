@@ -12,9 +12,9 @@ from ...errors import ArgumentError, PlanInfeasible
 from ...numbers.search import last_whole
 from ...plan.arguments import LARGEST_SIZE, LEAST_SIZE
 from ...plan.asked import HEADER_BYTES, Asked
+from ...plan.in_words import a_larger_error
 from ...plan.phantoms import Phantoms
-from ...plan.plan import Accuracy, Cost, Numbers, Plan
-from ...plan.ways_out import a_larger_error, either
+from ...plan.plan import Plan
 from ...privacy import Privacy, PrivacyCurve
 from ...privacy.neighbours import log_sensitivity
 from ...privacy.precision import STEPS_PER_DEVIATION, coarse_enough_step, rounded_deviation, rounding_delta
@@ -64,7 +64,7 @@ def one_group(privacy: Privacy) -> None:
 def _plan_for_error(asked: Asked, guess: float) -> Plan:
     """Roughly the smallest size whose certified plan has at most this error; the Gaussian guide gives a first guess."""
     statistic, privacy = asked.statistic, asked.privacy
-    error = asked.error_or(statistic.default_error)
+    error = asked.aim
     if guess == 0.0:
         both = "Pass" if asked.error is None else f"Leave out {arg('error')} and pass"
         raise ArgumentError(
@@ -130,15 +130,21 @@ def _plan(asked: Asked, size: int, guess: float) -> Plan:
         )
     # δ at the requested ε is certified, here or at a larger ρ, so the requested ε is an upper bound too.
     epsilon = min(curve.epsilon(curve_delta), curve.pure_epsilon, privacy.epsilon)
-    error = grid.spread * (1.0 + mass / guess) if guess > 0.0 else grid.spread * mass
-    exact_error = exact_deviation(p, privacy) / (guess if guess > 0.0 else 1.0)
     entries = math.ceil(size * entry_bytes(p, max(guess, 1.0), "symmetric"))
     return Plan(
         asked,
         "bare",
-        Cost(epsilon, privacy.delta, curve.pure_epsilon),
-        Accuracy(error, guess > 0.0, guess, exact_error),
-        Numbers(size, step=grid.step, phantoms=phantoms, bytes=HEADER_BYTES + entries),
+        epsilon,
+        privacy.delta,
+        pure_epsilon=curve.pure_epsilon,
+        error=grid.spread * (1.0 + mass / guess) if guess > 0.0 else grid.spread * mass,
+        relative=guess > 0.0,
+        expected=guess,
+        exact_error=exact_deviation(p, privacy) / (guess if guess > 0.0 else 1.0),
+        size=size,
+        step=grid.step,
+        phantoms=phantoms,
+        bytes=HEADER_BYTES + entries,
     )
 
 
@@ -189,7 +195,7 @@ def _too_precise(p: float, privacy: Privacy, size: int, measurements: int) -> Pl
     ways += [f"{arg('mechanism', 'exact')}, which has δ = 0", "a smaller ε"]
     return PlanInfeasible(
         f"δ = {privacy.delta:g} leaves too little after the cost of finite precision at size {size} and "
-        f"ε = {privacy.epsilon:g}, which is {grid.cost:.2g}. Pass {either(ways)}."
+        f"ε = {privacy.epsilon:g}, which is {grid.cost:.2g}. Pass {', or '.join(ways)}."
     )
 
 
@@ -206,6 +212,6 @@ def _unreachable(
     return PlanInfeasible(
         f"no sketch of up to {LARGEST_SIZE} entries reaches a relative error of {error:g}"
         f" at {statistic} = {guess:,.6g} with ε = {privacy.epsilon:g}, δ = "
-        f"{privacy.delta:g}: the best is {best:.3g}, with {largest}. {either(ways)}"
+        f"{privacy.delta:g}: the best is {best:.3g}, with {largest}. {', or '.join(ways)}"
         f"; or pass {arg('expected')} if F_p is known to be larger."
     )

@@ -20,7 +20,7 @@ import numpy as np
 from ...errors import ArgumentError, PlanInfeasible
 from ...plan.asked import HEADER_BYTES, Asked, Measurement
 from ...plan.mechanism import charge_of, mechanism_for
-from ...plan.plan import Accuracy, Cost, Numbers, Plan
+from ...plan.plan import Plan
 from ...plan.planner import planned
 from ...privacy import Privacy
 from ...privacy.charge import Charge
@@ -65,18 +65,16 @@ def derived_plan(asked: Asked) -> Plan:
     return Plan(
         asked,
         asked.mechanism,
-        Cost(epsilon, delta, math.fsum(one.pure_epsilon for one in inputs)),
-        Accuracy(
-            error,
-            statistic.relative and all(one.relative or not one.statistic.relative for one in inputs),
-            _expected(statistic, inputs, privacy),
-            combined(statistic, inputs, (one.exact_error for one in inputs), exact=True),
-        ),
-        Numbers(
-            sum(one.size for one in inputs),
-            bytes=HEADER_BYTES + sum(max(one.bytes - HEADER_BYTES, 0) + HEADER_BYTES for one in inputs),
-        ),
-        tuple(_decided(one) for one in inputs),
+        epsilon,
+        delta,
+        pure_epsilon=math.fsum(one.pure_epsilon for one in inputs),
+        error=error,
+        relative=statistic.relative and all(one.relative or not one.statistic.relative for one in inputs),
+        expected=_expected(statistic, inputs, privacy),
+        exact_error=combined(statistic, inputs, (one.exact_error for one in inputs), exact=True),
+        size=sum(one.size for one in inputs),
+        bytes=HEADER_BYTES + sum(max(one.bytes, HEADER_BYTES) for one in inputs),
+        inputs=tuple(_decided(one) for one in inputs),
     )
 
 
@@ -146,7 +144,7 @@ def _first_inputs(
                 f"{statistic}: this measurement gets {own.epsilon:.3g} of ε = {privacy.epsilon:g}, and {error.wording}"
             ) from None
         if isinstance(each, Total) and inputs[i].relative:
-            noise = statistic.factor(each) * inputs[i].error / asked.error_or(statistic.default_error)
+            noise = statistic.factor(each) * inputs[i].error / asked.aim
             room = math.sqrt(max(1.0 - noise**2, 0.1))
     return [inputs[i] for i in range(len(needs))]
 

@@ -20,9 +20,8 @@ from ...errors import ArgumentError, PlanInfeasible
 from ...numbers.search import last_whole
 from ...plan.arguments import LARGEST_IN_ALL
 from ...plan.asked import HEADER_BYTES, Asked
-from ...plan.in_words import both_errors
-from ...plan.plan import Accuracy, Cost, Numbers, Plan
-from ...plan.ways_out import a_larger_error
+from ...plan.in_words import a_larger_error, both_errors
+from ...plan.plan import Plan
 from ...privacy import Privacy
 from ...sketch.entropy_sketch import EntropySketch
 from ...sketch.entry_values import entry_bytes
@@ -103,11 +102,16 @@ class SketchEntropy(Entropy):
         return Plan(
             asked,
             "sketch",
-            Cost(privacy.epsilon, privacy.delta),
-            Accuracy(error, False, 0.0, exact_entropy_deviation(privacy)),
-            Numbers(
-                layout.size, layout.buckets, float(noise.step(bound)), noise.noise(bound), bytes=HEADER_BYTES + entries
-            ),
+            privacy.epsilon,
+            privacy.delta,
+            error=error,
+            relative=False,
+            exact_error=exact_entropy_deviation(privacy),
+            size=layout.size,
+            buckets=layout.buckets,
+            step=float(noise.step(bound)),
+            noise=noise.noise(bound),
+            bytes=HEADER_BYTES + entries,
         )
 
     def noise_at(self, plan: Plan, pairs: float, keys: float | None = None) -> float:
@@ -156,11 +160,11 @@ def _layout(privacy: Privacy, asked: Asked) -> Layout:
         layout = laid_out(asked.one_size, asked.one_per_key, _PER_KEY)
     elif asked.memory is not None:
         layout = _within(privacy, asked, asked.memory, LARGEST_IN_ALL)
-    elif asked.free_error or asked.error is None:
+    elif asked.free_error:
         sharing = asked.measurement.sharing
         layout = _within(privacy, asked, asked.usual_memory // sharing, USUAL_ENTRIES // sharing)
     else:
-        layout = _for_error(asked, asked.error, per_key)
+        layout = _for_error(asked, asked.aim, per_key)
     if layout.per_key < _FEWEST:
         name, value = ("entries_per_key", layout.per_key) if asked.one_per_key else ("size", layout.size)
         must = f"must be at least {_FEWEST} to estimate entropy"

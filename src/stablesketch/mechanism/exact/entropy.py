@@ -7,10 +7,9 @@ from dataclasses import replace
 from fractions import Fraction
 
 from ...errors import PlanInfeasible
-from ...plan.altered import altered
 from ...plan.asked import Asked
 from ...plan.in_words import shown_error
-from ...plan.plan import Plan
+from ...plan.plan import Plan, altered
 from ...statistic import Shannon, Statistic, total_is_public
 from ...text.wording import arg
 from ..entropy.measured import measured_entropy

@@ -6,10 +6,9 @@ from abc import abstractmethod
 
 from ...errors import PlanInfeasible
 from ...plan.asked import Asked
-from ...plan.in_words import amount, laplace
+from ...plan.in_words import a_larger_error, amount, laplace
 from ...plan.mechanism import Mechanism, Row
-from ...plan.plan import Accuracy, Cost, Numbers, Plan
-from ...plan.ways_out import a_larger_error
+from ...plan.plan import Plan
 from ...privacy.charge import Charge
 from ...text.wording import arg
 
@@ -90,7 +89,13 @@ def noise_plan(asked: Asked, deviation: float, expected: float, *, step: float =
     return Plan(
         asked,
         "exact",
-        Cost(epsilon, 0.0, epsilon),
-        Accuracy(error, expected > 0.0, expected, error),
-        Numbers(step=step, bytes=bytes),
+        epsilon,
+        0.0,
+        pure_epsilon=epsilon,
+        error=error,
+        relative=expected > 0.0,
+        expected=expected,
+        exact_error=error,
+        step=step,
+        bytes=bytes,
     )
