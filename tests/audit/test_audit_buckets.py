@@ -16,7 +16,7 @@ from test_audit_noisy import SEVERAL_IN_BUCKETS as SEVERAL
 
 import stablesketch as ss
 from stablesketch.audit.plans import claimed_curve
-from stablesketch.mechanism.noisy import estimate, stable
+from stablesketch.mechanism.noisy import estimate, moment
 from stablesketch.mechanism.noisy.measure import spread_noise
 
 # Here limits are much wider where one bucket has everything, so that a norm shows in them.
@@ -62,7 +62,7 @@ def test_a_norm_without_noise_is_caught(monkeypatch: pytest.MonkeyPatch) -> None
         scale, step, cap = spread_noise(plan)
         return 1e-3 * scale, 1e-3 * step, cap
 
-    monkeypatch.setattr(stable, "spread_noise", bare)
+    monkeypatch.setattr(moment, "spread_noise", bare)
     caught(WIDE, 300, opener(4))
 
 

@@ -28,7 +28,7 @@ class Terms:
     ε and δ are the price of everything that the release is part of: a table, or a search for max_value. The relation
     and the unit are those the caller asked for; a table may be planned for other neighbours (bounding/groups.py).
     `total` says whether the release includes the noisy total that it was computed from, if there is one, and limits
-    that hold even for a stream without pairs (mechanism/shared/few_pairs.py). The total is paid for in any case.
+    that hold even for a stream without pairs (mechanism/shared/state.py). The total is paid for in any case.
     """
 
     epsilon: float

@@ -21,7 +21,7 @@ from ...privacy.precision import STEPS_PER_DEVIATION, coarse_enough_step, rounde
 from ...sketch.entry_values import entry_bytes
 from ...statistic import Moment, Statistic
 from ...text.wording import arg
-from ..shared.moments import exact_deviation, expected_moment
+from ..exact.moment import exact_deviation, expected_moment
 from .floor import floor_for, gaussian_guide, largest_log_rho, relative_deviation
 
 _PRECISION_SHARE = 0.75  # the largest part of δ that finite precision may take

@@ -34,8 +34,7 @@ from ..shared.belief import Belief
 from ..shared.laplace_noise import noise_of
 from ..shared.layout import LARGEST_FLAT, TYPICAL_MOMENT, USUAL_ENTRIES, Layout, in_one_bucket, laid_out
 from ..shared.state import SketchState, check_promise
-from .measured import measured_entropy
-from .noise import Entropy, entropy_noise, exact_entropy_deviation, noise_for
+from .noise import Entropy, entropy_noise, exact_entropy_deviation, measured_entropy, noise_for
 
 if TYPE_CHECKING:
     from ...secret import Secret

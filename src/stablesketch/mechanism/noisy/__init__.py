@@ -1,4 +1,4 @@
-"""F_p by a sketch, with noise on its estimate: stable.py below order 1, norm.py above. This is the default.
+"""F_p by a sketch, with noise on its estimate, below order 1 and above it: moment.py. This is the default.
 
-Both share the other files: estimate.py has the state, cost and description, plan.py the plan, measure.py the noise.
+estimate.py has what both share of state, cost and description, plan.py the plan, measure.py the noise.
 """

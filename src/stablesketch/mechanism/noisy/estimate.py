@@ -13,10 +13,10 @@ from ...plan.plan import Plan
 from ...privacy import discrete_laplace
 from ...privacy.charge import Charge
 from ...sketch.estimators.noisy_interval import NoisyLaw
+from ..exact.moment import least_moment
 from ..shared.belief import Belief
 from ..shared.laplace_noise import check_noise, noise_of
 from ..shared.layout import layout_of
-from ..shared.moments import least_moment
 from ..shared.state import SketchState, check_promise
 from .measure import entries_error, measure_of, released_by
 from .plan import noisy_plan

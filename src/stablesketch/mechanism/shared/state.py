@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
@@ -15,9 +16,9 @@ from ...plan.mechanism import mechanism_of
 from ...secret import Secret
 from ...sketch import Sketch
 from ...sketch.columns import Fingerprinter
+from ...statistic import Known, Statistic
 from ...statistic.published import NoisyTotal, Point, Release, Terms
 from .belief import Belief
-from .few_pairs import widened
 
 if TYPE_CHECKING:
     from ...plan import Plan
@@ -238,3 +239,32 @@ def make_release(
         unit=privacy.unit,
         total=total,
     )
+
+
+def widened(
+    statistic: Statistic, low: float, high: float, points: tuple[Point, ...], total: NoisyTotal, confidence: float
+) -> tuple[float, float, tuple[Point, ...]]:
+    """(low, high, points) with limits that hold if the stream has few pairs or none, where its noisy total is released.
+
+    Looking at the total costs nothing: it is part of the release and of its price. If it cannot be distinguished from
+    0, there may be no pairs. Without pairs there are no shares, and therefore no Hill number and no entropy that an
+    interval could contain: what is computed may even be a single point. All that is known then is what the number of
+    keys allows, which is at most the total. The limits are at least that wide. Counts keep theirs, from 0 up.
+    """
+    reach = -math.log1p(-confidence) * total.scale
+    known = Known(most_pairs=max(total.value, 0.0) + reach)
+
+    def limits(each: Statistic, low: float, high: float) -> tuple[float, float]:
+        least, most = each.range(known) if each.of_shares else (low, high)
+        return min(low, least), max(high, most)
+
+    if not points:
+        return *limits(statistic, low, high), points
+
+    def moved(each: Statistic, point: Point) -> Point:
+        low, high = point.band_low, point.band_high
+        band = (None, None) if low is None or high is None else limits(each, low, high)
+        return Point(point.order, point.value, *limits(each, point.low, point.high), *band)
+
+    points = tuple(moved(each, point) for each, point in zip(statistic.points, points, strict=True))
+    return points[0].low, points[0].high, points
