@@ -13,7 +13,6 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from ...errors import PlanInfeasible
 from ...numbers.arrays import Array
@@ -30,7 +29,6 @@ from ...sketch.entropy_sketch import EntropySketch
 from ...sketch.entry_values import entry_bytes
 from ...sketch.estimators.entropy import entropy_deviation, entropy_estimate, entropy_pivot
 from ...sketch.estimators.pivot import PivotLaw
-from ...sketch.sketch import Sketch
 from ...statistic import Shannon, Statistic
 from ...text.wording import arg, stat
 from ..entropy.noise import exact_entropy_deviation
@@ -39,9 +37,6 @@ from .floor import gaussian_guide
 from .moment import Bare, BareState
 from .plan import one_group
 
-if TYPE_CHECKING:
-    from ...secret import Secret
-
 _PRECISION_SHARE = 0.75  # the largest part of δ that finite precision may take
 _LARGEST_EPSILON = 20.0  # that an error message suggests
 
@@ -49,13 +44,7 @@ _LARGEST_EPSILON = 20.0  # that an error message suggests
 class BareEntropyState(BareState):
     """Like `BareState`, but the entries are divided by the exact total before anything is computed from them."""
 
-    @staticmethod
-    def _opened(plan: Plan, secret: Secret | None) -> Sketch:
-        return EntropySketch(plan.size, secret)
-
-    @staticmethod
-    def _read(blob: bytes, secret: Secret | None) -> Sketch:
-        return EntropySketch.from_bytes(blob, secret)
+    law = "entropy"
 
     def _check_precision(self) -> None:
         # Uses the largest possible total: the total itself is private.
@@ -110,16 +99,16 @@ class BareEntropy(Bare):
         if asked.one_size is not None or asked.memory is not None:
             size = asked.size_within(_entry_bytes(privacy))
             if not _allows(size, shift, privacy):
-                raise _refused(privacy, shift, f"{size} entries", asked)
+                raise _refused(asked, shift, f"{size} entries")
             return _plan(asked, shift, size)
         needed = _size_for(asked.aim, privacy)
         if needed <= LARGEST_SIZE and _allows(needed, shift, privacy):
             return _plan(asked, shift, needed)
         if not asked.free_error:
-            raise _refused(privacy, shift, f"an error of {asked.error:g}", asked)
+            raise _refused(asked, shift, f"an error of {asked.error:g}")
         size = _largest_size(shift, privacy)
         if not size:
-            raise _refused(privacy, shift, f"even {LEAST_SIZE} entries, the minimum,", asked)
+            raise _refused(asked, shift, f"even {LEAST_SIZE} entries, the minimum,")
         return _plan(asked, shift, size)
 
     def cost(self, plan: Plan) -> Charge:
@@ -201,11 +190,11 @@ def _largest_size(shift: float, privacy: Privacy) -> int:
     return low
 
 
-def _refused(privacy: Privacy, shift: float, what: str, asked: Asked) -> PlanInfeasible:
+def _refused(asked: Asked, shift: float, what: str) -> PlanInfeasible:
     """The error that says what would work: a smaller size, a larger ε, a promise of more pairs, or a statistic with a
     floor.
     """
-    ways, size = [], 0
+    privacy, ways, size = asked.privacy, [], 0
     if math.isfinite(shift) and asked.measurement.of is None:  # callers cannot choose the size or ε of a part
         size = _largest_size(shift, privacy)
         if size:

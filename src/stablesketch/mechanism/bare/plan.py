@@ -75,7 +75,7 @@ def _plan_for_error(asked: Asked, guess: float) -> Plan:
         )  # fmt: skip
     largest = _largest_size(statistic.p, privacy)
     if not largest:
-        raise _too_precise(statistic.p, privacy, LEAST_SIZE, asked.measurement.sharing)
+        raise _too_precise(asked, LEAST_SIZE)
     mu = gaussian_guide(privacy.epsilon, privacy.delta)
 
     def guided(size: int) -> float:
@@ -95,14 +95,14 @@ def _plan_for_error(asked: Asked, guess: float) -> Plan:
         largest = min(sizes, key=lambda size: guided(size) * (1.0 + 1.0 / math.sqrt(size)))
         if guided(largest) > error:
             best = _plan(asked, largest, guess).error
-            raise _unreachable(statistic, privacy, error, guess, largest, best)
+            raise _unreachable(asked, guess, largest, best)
     size = least(LEAST_SIZE, error)
     while True:
         candidate = _plan(asked, size, guess)
         if candidate.error <= error:
             return candidate
         if size == largest:
-            raise _unreachable(statistic, privacy, error, guess, size, candidate.error)
+            raise _unreachable(asked, guess, size, candidate.error)
         # This is how optimistic the guide was here; at the size we want, it is about the same.
         size = least(size + 1, error * guided(size) / candidate.error)
 
@@ -113,7 +113,7 @@ def _plan(asked: Asked, size: int, guess: float) -> Plan:
     grid = _Grid.of(p, privacy, size)
     curve_delta = grid.curve_delta
     if curve_delta is None:
-        raise _too_precise(p, privacy, size, asked.measurement.sharing)
+        raise _too_precise(asked, size)
     bare = min(log_sensitivity(p, privacy), 700.0)
     if PrivacyCurve.from_log(p, size, bare).delta(privacy.epsilon) <= curve_delta:
         log_rho = bare  # no floor is needed, so we need not know how much less would do
@@ -179,8 +179,9 @@ def _largest_size(p: float, privacy: Privacy) -> int:
     return found if found >= LEAST_SIZE else 0
 
 
-def _too_precise(p: float, privacy: Privacy, size: int, measurements: int) -> PlanInfeasible:
+def _too_precise(asked: Asked, size: int) -> PlanInfeasible:
     """The error that says what would work; if several measurements share δ, the δ needed for all of them."""
+    p, privacy = asked.statistic.p, asked.privacy
     if privacy.epsilon > _LARGEST_EPSILON:
         return PlanInfeasible(
             f"ε = {privacy.epsilon:g} is too large for a sketch: the cost of finite precision "
@@ -189,7 +190,7 @@ def _too_precise(p: float, privacy: Privacy, size: int, measurements: int) -> Pl
             f"or {arg('mechanism', 'exact')}."
         )
     grid, largest = _Grid.of(p, privacy, size), _largest_size(p, privacy)
-    enough = 1.05 * grid.cost / _PRECISION_SHARE * measurements
+    enough = 1.05 * grid.cost / _PRECISION_SHARE * asked.measurement.sharing
     ways = [arg("delta", float(f"{enough:.2g}"))] if enough < 1.0 else []
     ways += [arg("size", largest)] if largest else []
     ways += [f"{arg('mechanism', 'exact')}, which has δ = 0", "a smaller ε"]
@@ -199,9 +200,8 @@ def _too_precise(p: float, privacy: Privacy, size: int, measurements: int) -> Pl
     )
 
 
-def _unreachable(
-    statistic: Statistic, privacy: Privacy, error: float, guess: float, largest: int, best: float
-) -> PlanInfeasible:
+def _unreachable(asked: Asked, guess: float, largest: int, best: float) -> PlanInfeasible:
+    statistic, privacy, error = asked.statistic, asked.privacy, asked.aim
     exact, epsilon = exact_deviation(statistic.p, privacy) / guess, privacy.epsilon * best / error
     ways = [
         a_larger_error(best) if best * 1.05 < 0.995 else f"Leave out {arg('error')} and pass {arg('size', largest)}"

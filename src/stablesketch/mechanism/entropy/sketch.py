@@ -14,7 +14,6 @@ key, the error on the stream with the heaviest keys (Σ p² = 0.013, one key has
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from ...errors import ArgumentError, PlanInfeasible
 from ...numbers.search import last_whole
@@ -26,7 +25,6 @@ from ...privacy import Privacy
 from ...sketch.entropy_sketch import EntropySketch
 from ...sketch.entry_values import entry_bytes
 from ...sketch.estimators.entropy_mean import entropy_mean_deviation, size_for
-from ...sketch.sketch import Sketch
 from ...statistic import Shannon, Statistic, total_is_public
 from ...text.wording import arg, subject
 from ..noisy.estimate import why_private
@@ -36,9 +34,6 @@ from ..shared.layout import LARGEST_FLAT, TYPICAL_MOMENT, USUAL_ENTRIES, Layout,
 from ..shared.state import SketchState, check_promise
 from .noise import Entropy, entropy_noise, exact_entropy_deviation, measured_entropy, noise_for
 
-if TYPE_CHECKING:
-    from ...secret import Secret
-
 _FEWEST = 16  # with fewer entries the estimate has too heavy a tail
 _PER_KEY = 64
 _TOTAL_BYTES = 8  # for the total of a bucket
@@ -47,13 +42,7 @@ _TOTAL_BYTES = 8  # for the total of a bucket
 class EntropyState(SketchState):
     """What is released from the entries, and why it is private: privacy/noisy_entropy.py."""
 
-    @staticmethod
-    def _opened(plan: Plan, secret: Secret | None) -> Sketch:
-        return EntropySketch(plan.size, secret, buckets=plan.buckets)
-
-    @staticmethod
-    def _read(blob: bytes, secret: Secret | None) -> Sketch:
-        return EntropySketch.from_bytes(blob, secret)
+    law = "entropy"
 
     def check(self, confidence: float) -> None:
         check_promise(self._plan, self.pairs, self.total)

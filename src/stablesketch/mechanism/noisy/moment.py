@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,7 +11,6 @@ from ...errors import PlanInfeasible
 from ...numbers.arrays import Array
 from ...plan.plan import Plan
 from ...privacy import discrete_laplace
-from ...sketch import Sketch
 from ...sketch.entry_values import integer_entries
 from ...sketch.estimators.noisy_interval import NoisyLaw, noisy_norm_law, noisy_power_law, noisy_sum_law
 from ...sketch.estimators.norm import norm_law, norms
@@ -25,18 +23,13 @@ from ..shared.layout import in_one_bucket
 from .estimate import NoisySketch, NoisyState, believed
 from .measure import measure_of, most_keys_of, spread_noise
 
-if TYPE_CHECKING:
-    from ...secret import Secret
-
 _NEARLY = 0.99  # of its cap: a larger norm has probably been cut
 
 
 class StableState(NoisyState):
     """F_p of an order below 1, from one-sided entries. It is 0 for an empty stream. No error depends on the entries."""
 
-    @staticmethod
-    def _opened(plan: Plan, secret: Secret | None) -> Sketch:
-        return Sketch(plan.statistic.p, plan.size, secret, law="one-sided", buckets=plan.buckets)
+    law = "one-sided"
 
     def check(self, confidence: float) -> None:
         super().check(confidence)
@@ -95,9 +88,7 @@ class Stable(NoisySketch):
 class NormState(NoisyState):
     """F_p of an order above 1, as a power of its norm, from symmetric entries."""
 
-    @staticmethod
-    def _opened(plan: Plan, secret: Secret | None) -> Sketch:
-        return Sketch(plan.statistic.p, plan.size, secret, law="symmetric")
+    law = "symmetric"
 
     def check(self, confidence: float) -> None:
         """If the number of pairs is public, also checks that δ covers that many keys: there are no more keys than

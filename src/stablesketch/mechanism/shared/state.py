@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from ...errors import BlobError, MergeError, NegativeTotal, SecretMismatch
 from ...plan.mechanism import mechanism_of
 from ...secret import Secret
-from ...sketch import Sketch
+from ...sketch import EntropySketch, Sketch
 from ...sketch.columns import Fingerprinter
+from ...sketch.entry_law import LawKind
 from ...statistic import Known, Statistic
 from ...statistic.published import NoisyTotal, Point, Release, Terms
 from .belief import Belief
@@ -136,18 +137,23 @@ class CountingState(MeasuringState):
 class SketchState(MeasuringState):
     """The sketch of one collector. Its entries leave it only through `release` and `to_bytes`."""
 
+    law: ClassVar[LawKind]
+    """Of the entries."""
+
     def __init__(self, plan: Plan, secret: Secret | None, sketch: Sketch | None = None) -> None:
         self._plan = plan
         self._sketch = self._opened(plan, secret) if sketch is None else sketch
 
-    @staticmethod
-    @abstractmethod
-    def _opened(plan: Plan, secret: Secret | None) -> Sketch:
+    @classmethod
+    def _opened(cls, plan: Plan, secret: Secret | None) -> Sketch:
         """An empty sketch for this plan."""
+        if cls.law == "entropy":
+            return EntropySketch(plan.size, secret, plan.buckets)
+        return Sketch(plan.statistic.p, plan.size, secret, law=cls.law, buckets=plan.buckets)
 
-    @staticmethod
-    def _read(blob: bytes, secret: Secret | None) -> Sketch:
-        return Sketch.from_bytes(blob, secret)
+    @classmethod
+    def _read(cls, blob: bytes, secret: Secret | None) -> Sketch:
+        return (EntropySketch if cls.law == "entropy" else Sketch).from_bytes(blob, secret)
 
     @classmethod
     def from_bytes(cls, plan: Plan, blob: bytes, secret: Secret | None) -> Self:
