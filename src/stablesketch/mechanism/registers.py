@@ -6,7 +6,6 @@ The price does not depend on the number of registers, and the error of the regis
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_left
 from collections.abc import Sequence
 from statistics import NormalDist
@@ -29,7 +28,7 @@ from ..sketch.columns import value_column
 from ..sketch.distinct import FEWEST, DistinctRegisters, blob_bytes
 from ..statistic import Distinct, Statistic
 from ..text.wording import arg
-from .exact.moment import CountsKeys
+from .exact.moment import CountsKeys, exact_deviation
 from .shared.belief import Belief
 from .shared.state import CountingState
 
@@ -161,7 +160,7 @@ class Registers(CountsKeys):
             error=distinct_deviation(keys, size, phantoms) / keys,
             relative=True,
             expected=asked.expected or 0.0,
-            exact_error=math.sqrt(2.0) * privacy.pairs_per_person / privacy.epsilon / keys,
+            exact_error=exact_deviation(0.0, privacy) / keys,
             size=size,
             step=1.0,
             phantoms=Phantoms(phantoms.centre, 1),

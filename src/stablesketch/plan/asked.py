@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ..errors import ArgumentError, ArgumentTypeError
 from ..format.checked_json import JsonError
-from ..numbers.checked import is_whole
+from ..numbers.checked import checked_share, is_whole
 from ..privacy import Privacy
 from ..privacy.sampling import Sampling
 from ..statistic import Statistic, from_dict, usual
@@ -18,7 +18,6 @@ from .arguments import (
     LARGEST_SIZE,
     LEAST_SIZE,
     check_one_by_one,
-    checked_error,
     checked_expected,
     checked_memory,
     checked_per_key,
@@ -275,7 +274,7 @@ def asked(
     return Asked(
         statistic,
         privacy,
-        error=None if error is None else checked_error(error),
+        error=None if error is None else checked_share("error", error, f"Pass {arg('error', 0.05)} for 5%"),
         size=all_sizes,
         memory=None if memory is None else checked_memory(memory),
         entries_per_key=per_key,

@@ -222,8 +222,7 @@ class ExactCount(CountsKeys, OfHistogram):
 
     def plan(self, asked: Asked) -> Plan:
         """Noise of scale c/ε on the number of keys."""
-        deviation = math.sqrt(2.0) * asked.privacy.pairs_per_person / asked.privacy.epsilon
-        return noise_plan(asked, deviation, asked.expected or 0.0)
+        return noise_plan(asked, exact_deviation(0.0, asked.privacy), asked.expected or 0.0)
 
     def distance(self, plan: Plan) -> int:
         """c pairs can add or remove at most c keys, under either relation."""
@@ -239,8 +238,8 @@ def norm_in_words(p: float) -> str:
 
 
 def exact_deviation(p: float, privacy: Privacy) -> float:
-    """The standard deviation of the noise of the exact mechanism: sqrt(2) c M^p/ε on F_p up to order 1, and
-    sqrt(2) c M/ε on the norm F_p^{1/p} above it."""
+    """The standard deviation of the noise of the exact mechanism: sqrt(2) c M^p/ε on F_p up to order 1 (order 0 counts
+    keys), and sqrt(2) c M/ε on the norm F_p^{1/p} above it."""
     return math.sqrt(2.0) * privacy.pairs_per_person * math.pow(privacy.max_value, min(p, 1.0)) / privacy.epsilon
 
 
