@@ -155,8 +155,8 @@ class Registers(CountsKeys):
             asked,
             "sketch",
             # There is no pure ε: a release may show fewer keys than are possible with the phantoms.
-            privacy.epsilon,
-            min(phantoms.delta(privacy.epsilon), privacy.delta),
+            epsilon=privacy.epsilon,
+            delta=min(phantoms.delta(privacy.epsilon), privacy.delta),
             error=distinct_deviation(keys, size, phantoms) / keys,
             relative=True,
             expected=asked.expected or 0.0,

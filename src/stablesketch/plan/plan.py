@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import KW_ONLY, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from ..privacy import Privacy
@@ -33,33 +33,38 @@ class Sampled:
     bare_epsilon: float
 
 
-@dataclass(frozen=True)
-class Plan:
-    """What was asked for, the mechanism, its price and its error. Frozen, and public: made from public numbers only.
+@dataclass(frozen=True, kw_only=True)
+class Cost:
+    """The cost of a release: never more than was asked for."""
 
-    If the statistic is computed from several measurements, `inputs` are the plans of these, and `epsilon` and `delta`
-    are the price of all of them together. Numbers that the mechanism does not use keep their defaults. Print a plan to
-    see it as a table.
-    """
-
-    asked: Asked
-    mechanism: MechanismName
     epsilon: float
     """The ε of a release: at most that of `privacy`."""
     delta: float
     """The δ of a release, including the cost of finite precision."""
-    _: KW_ONLY
     pure_epsilon: float = math.inf
     """The ε at δ = 0; infinite if there is none."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Accuracy:
+    """The root mean square error at an expected value. If none is expected, it is the error of the sketch alone, and
+    the noise comes on top.
+    """
+
     error: float
-    """The root mean square error at the value `expected`, relative to it or absolute. If no value is expected, that of
-    the sketch alone: the noise comes on top."""
+    """The root mean square error."""
     relative: bool
     """Whether the error is relative to the value."""
     expected: float = 0.0
     """The value for which the error is predicted; 0 if none is expected."""
     exact_error: float
     """The error of the exact mechanism."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Numbers:
+    """The numbers that a mechanism decided; those it does not use keep these defaults."""
+
     size: int = 0
     """The number of all entries."""
     buckets: int = 1
@@ -69,14 +74,26 @@ class Plan:
     noise: float = 0.0
     """The scale b of the noise, in units of what is measured."""
     cap: float = 0.0
-    """The largest possible estimate, far above anything to be expected; a larger one is cut to it before noise is
-    added."""
+    """Where an estimate is cut before noise is added, far above anything to be expected."""
     phantoms: Phantoms = NO_PHANTOMS
     """The phantom keys of a bare plan: its floor."""
     sampled: Sampled | None = None
-    """How pairs are sampled; None if they are not."""
+    """How pairs are sampled, and a plan that does not sample; None if they are not."""
     bytes: int = 0
     """The approximate size of a stored collector."""
+
+
+@dataclass(frozen=True)
+class Plan(Numbers, Accuracy, Cost):
+    """What was asked for, the mechanism, and its cost, accuracy and numbers, each number an attribute: `plan.epsilon`,
+    `plan.error`, `plan.size`. Frozen, and public: made from public numbers only. Print a plan to see it as a table.
+
+    If the statistic is computed from several measurements, `inputs` are the plans of these, and `epsilon` and `delta`
+    are the price of all of them together.
+    """
+
+    asked: Asked
+    mechanism: MechanismName
     inputs: tuple[Plan, ...] = ()
 
     @property
@@ -195,7 +212,8 @@ class Plan:
 
     def __repr__(self) -> str:
         """The repr of a dataclass; of a half-built plan, the fields that it has."""
-        there = [f"{field.name}={getattr(self, field.name)!r}" for field in fields(self) if hasattr(self, field.name)]
+        names = sorted((each.name for each in fields(self)), key=lambda name: name not in ("asked", "mechanism"))
+        there = [f"{name}={getattr(self, name)!r}" for name in names if hasattr(self, name)]
         return f"Plan({', '.join(there)})"
 
     def __str__(self) -> str:

@@ -18,7 +18,7 @@ from ..text.wording import either
 from .asked import Asked, MechanismName
 from .mechanism import find, mechanism_of
 from .phantoms import NO_PHANTOMS, Phantoms
-from .plan import Plan, Sampled
+from .plan import Numbers, Plan, Sampled
 
 _MAKE_ONE = either("Pass the result of Plan.to_json()", "Make one: stablesketch plan ... -o plan.json")
 _MOST_INPUTS = 32  # in a profile: one for each order, and the total
@@ -212,7 +212,7 @@ _NUMBERS: dict[str, type | None] = {
     "size": int, "buckets": int, "step": float, "noise": float, "cap": float, "phantoms": None, "sampled": None,
     "bytes": int,
 }  # fmt: skip
-_USUAL: dict[str, Any] = {each.name: each.default for each in fields(Plan) if each.name in _NUMBERS}
+_USUAL: dict[str, Any] = {each.name: each.default for each in fields(Numbers)}
 _FLAT: dict[str, object] = {
     "mechanism": MechanismName, **_COST, **_ACCURACY, "deletes": bool,
     "size": int, "step": float, "noise": float, "cap": float, "bytes": int,

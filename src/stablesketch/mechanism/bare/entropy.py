@@ -138,8 +138,8 @@ def _plan(asked: Asked, shift: float, size: int) -> Plan:
         asked,
         "bare",
         # There is no pure ε: the right tail of R is lighter than any exponential.
-        min(curve.epsilon(grid.curve_delta), privacy.epsilon),
-        privacy.delta,
+        epsilon=min(curve.epsilon(grid.curve_delta), privacy.epsilon),
+        delta=privacy.delta,
         error=_spread(grid),
         relative=False,
         exact_error=exact_entropy_deviation(privacy),

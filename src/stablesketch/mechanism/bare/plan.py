@@ -131,8 +131,8 @@ def _plan(asked: Asked, size: int, guess: float) -> Plan:
     return Plan(
         asked,
         "bare",
-        epsilon,
-        privacy.delta,
+        epsilon=epsilon,
+        delta=privacy.delta,
         pure_epsilon=curve.pure_epsilon,
         error=grid.spread * (1.0 + mass / guess) if guess > 0.0 else grid.spread * mass,
         relative=guess > 0.0,

@@ -65,8 +65,8 @@ def derived_plan(asked: Asked) -> Plan:
     return Plan(
         asked,
         asked.mechanism,
-        epsilon,
-        delta,
+        epsilon=epsilon,
+        delta=delta,
         pure_epsilon=math.fsum(one.pure_epsilon for one in inputs),
         error=error,
         relative=statistic.relative and all(one.relative or not one.statistic.relative for one in inputs),

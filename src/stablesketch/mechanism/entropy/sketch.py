@@ -90,8 +90,8 @@ class SketchEntropy(Entropy):
         return Plan(
             asked,
             "sketch",
-            privacy.epsilon,
-            privacy.delta,
+            epsilon=privacy.epsilon,
+            delta=privacy.delta,
             error=error,
             relative=False,
             exact_error=exact_entropy_deviation(privacy),

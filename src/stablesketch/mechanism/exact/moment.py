@@ -106,8 +106,8 @@ def noise_plan(asked: Asked, deviation: float, expected: float, *, step: float =
     return Plan(
         asked,
         "exact",
-        epsilon,
-        0.0,
+        epsilon=epsilon,
+        delta=0.0,
         pure_epsilon=epsilon,
         error=error,
         relative=expected > 0.0,

@@ -143,8 +143,8 @@ def _plan(asked: Asked, layout: Layout) -> Plan:
     return Plan(
         asked,
         "sketch",
-        asked.privacy.epsilon,
-        asked.privacy.delta,
+        epsilon=asked.privacy.epsilon,
+        delta=asked.privacy.delta,
         error=math.hypot(relative, added),
         relative=True,
         expected=expected,
