@@ -27,7 +27,7 @@ from ...sketch.entry_values import entry_bytes
 from ...sketch.estimators.entropy_mean import entropy_mean_deviation, size_for
 from ...statistic import Shannon, Statistic, total_is_public
 from ...text.wording import arg, subject
-from ..noisy.estimate import why_private
+from ..noisy.moment import why_private
 from ..shared.belief import Belief
 from ..shared.laplace_noise import noise_of
 from ..shared.layout import LARGEST_FLAT, TYPICAL_MOMENT, USUAL_ENTRIES, Layout, in_one_bucket, laid_out
