@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import stablesketch as ss
 from stablesketch.audit.streams import StreamPairs, neighbours_of
-from stablesketch.plan.altered import altered
+from stablesketch.plan.plan import altered
 
 Change = Callable[[ss.Plan], ss.Plan]
 Opener = Callable[[ss.Plan], ss.Collector]

@@ -18,7 +18,7 @@ import stablesketch as ss
 from stablesketch.audit.plans import claimed_curve
 from stablesketch.audit.samples import audit_samples
 from stablesketch.plan import Phantoms
-from stablesketch.plan.altered import altered
+from stablesketch.plan.plan import altered
 from stablesketch.sketch.entry_values import log_magnitudes
 
 

@@ -16,7 +16,7 @@ from test_audit_noisy import SEVERAL_IN_BUCKETS as SEVERAL
 
 import stablesketch as ss
 from stablesketch.audit.plans import claimed_curve
-from stablesketch.mechanism.noisy import estimate, stable
+from stablesketch.mechanism.noisy import moment
 from stablesketch.mechanism.noisy.measure import spread_noise
 
 # Here limits are much wider where one bucket has everything, so that a norm shows in them.
@@ -62,7 +62,7 @@ def test_a_norm_without_noise_is_caught(monkeypatch: pytest.MonkeyPatch) -> None
         scale, step, cap = spread_noise(plan)
         return 1e-3 * scale, 1e-3 * step, cap
 
-    monkeypatch.setattr(stable, "spread_noise", bare)
+    monkeypatch.setattr(moment, "spread_noise", bare)
     caught(WIDE, 300, opener(4))
 
 
@@ -70,21 +70,21 @@ def test_sum_and_norm_have_noise_of_their_own(monkeypatch: pytest.MonkeyPatch) -
     """Of an empty stream both outputs are noise alone, of the planned scales and without correlation: of 400 secrets a
     deviation of either is 0.05, so that a false alarm has a probability below 2e-4."""
     names: list[object] = []
-    real = estimate.noise_of
+    real = moment.noise_of
 
     def noted(secret: ss.Secret, what: object) -> Callable[[int], int]:
         names.append(what)
         return real(secret, what)
 
-    monkeypatch.setattr(estimate, "noise_of", noted)
+    monkeypatch.setattr(moment, "noise_of", noted)
     opened, drawn = opener(6), []
-    sample = estimate.discrete_laplace.sample
+    sample = moment.discrete_laplace.sample
 
     def kept(scale: Fraction, below: Callable[[int], int]) -> int:
         drawn.append(sample(scale, below))
         return drawn[-1]
 
-    monkeypatch.setattr(estimate.discrete_laplace, "sample", kept)
+    monkeypatch.setattr(moment.discrete_laplace, "sample", kept)
     for _ in range(400):
         opened(PLAN).release()
     sums, norms = np.array(drawn, dtype=np.float64).reshape(400, 2).T

@@ -16,7 +16,7 @@ from audit_helpers import caught, opener, quieter, secret, worst_streams
 
 import stablesketch as ss
 from stablesketch.audit.streams import StreamPairs, neighbours_of
-from stablesketch.plan.altered import altered
+from stablesketch.plan.plan import altered
 
 TABLE = ss.plan(ss.Moment(0.5), ss.Privacy(2.0, 1e-6, pairs_per_person=3, groups=2), mechanism="exact")
 EXACT = ss.plan(ss.Moment(0.5), ss.Privacy(2.0, 1e-6), mechanism="exact")

@@ -15,7 +15,7 @@ from stablesketch.audit.plans import claimed_curve, published
 from stablesketch.audit.samples import audit_samples
 from stablesketch.collector.releasing import released
 from stablesketch.plan import Phantoms
-from stablesketch.plan.altered import altered
+from stablesketch.plan.plan import altered
 from stablesketch.statistic.published import Terms
 
 PROFILE = ss.plan(ss.Profile([0, 0.5]), ss.Privacy(1.0, 1e-6, 3, relation="add_remove"), size=64, mechanism="bare")

@@ -9,7 +9,7 @@ import pytest
 from audit_helpers import Change, caught, opener, passed
 
 import stablesketch as ss
-from stablesketch.plan.altered import altered
+from stablesketch.plan.plan import altered
 
 SHANNON = ss.plan(ss.Shannon(), ss.Privacy(4.0, 1e-6, 30, relation="replace"), mechanism="bare")
 DISTINCT = ss.plan(ss.Distinct(), ss.Privacy(1.0, 1e-6, 30, relation="replace"), size=64, mechanism="bare")

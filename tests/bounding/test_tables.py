@@ -21,10 +21,10 @@ from scipy import integrate, stats
 import stablesketch as ss
 from stablesketch.bounding.groups import GroupBudget
 from stablesketch.mechanism.entropy.noise import entropy_noise
-from stablesketch.mechanism.exact.number import ExactNumber
+from stablesketch.mechanism.exact.moment import ExactNumber
 from stablesketch.mechanism.registers import phantom_number
-from stablesketch.plan.altered import altered
 from stablesketch.plan.mechanism import charge_of, mechanism_of
+from stablesketch.plan.plan import altered
 from stablesketch.privacy.charge import Charge
 from stablesketch.privacy.noisy_estimate import Precision
 

@@ -16,7 +16,6 @@ from pathlib import Path
 
 import stablesketch as ss
 from stablesketch.plan import Asked, Phantoms
-from stablesketch.plan.plan import Accuracy, Cost, Numbers
 
 FOLDER = Path(__file__).parents[1] / "data" / "wire" / "v1"
 RELEASED = FOLDER / "released.json"
@@ -31,16 +30,30 @@ BARE = ss.Plan(
         deletes=True,
     ),
     "bare",
-    Cost(0.9375, 1e-9, 1.5),
-    Accuracy(60.0, False, 0.0, 4.25),
-    Numbers(7, step=0.0625, phantoms=Phantoms(count=2, weight=5_000), bytes=700),
+    epsilon=0.9375,
+    delta=1e-9,
+    pure_epsilon=1.5,
+    error=60.0,
+    relative=False,
+    exact_error=4.25,
+    size=7,
+    step=0.0625,
+    phantoms=Phantoms(count=2, weight=5_000),
+    bytes=700,
 )
 NOISY = ss.Plan(
     Asked(ss.Moment(0.5), ss.Privacy(20.0, 1e-9, max_value=9), size=(16,), deletes=True),
     "sketch",
-    Cost(20.0, 1e-9),
-    Accuracy(0.1875, True, 0.0, 0.25),
-    Numbers(16, step=2.0**-11, noise=0.75, cap=3.0 * 2.0**33, bytes=700),
+    epsilon=20.0,
+    delta=1e-9,
+    error=0.1875,
+    relative=True,
+    exact_error=0.25,
+    size=16,
+    step=2.0**-11,
+    noise=0.75,
+    cap=3.0 * 2.0**33,
+    bytes=700,
 )
 EXACT = ss.Plan(
     Asked(
@@ -50,9 +63,14 @@ EXACT = ss.Plan(
         mechanism="exact",
     ),
     "exact",
-    Cost(0.5, 0.0, 0.5),
-    Accuracy(0.5, True, 1e12, 0.5),
-    Numbers(step=2.0**20),
+    epsilon=0.5,
+    delta=0.0,
+    pure_epsilon=0.5,
+    error=0.5,
+    relative=True,
+    expected=1e12,
+    exact_error=0.5,
+    step=2.0**20,
 )
 
 

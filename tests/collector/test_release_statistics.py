@@ -22,7 +22,7 @@ from scipy import stats
 
 import stablesketch as ss
 from stablesketch.plan import Phantoms
-from stablesketch.plan.altered import altered
+from stablesketch.plan.plan import altered
 from stablesketch.sketch.estimators import log_estimates
 
 FEW, MANY = 200, 1_000

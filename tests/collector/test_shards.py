@@ -11,7 +11,7 @@ from collector_helpers import filled, fresh
 
 import stablesketch as ss
 from stablesketch.collector import merge_blobs
-from stablesketch.plan.altered import altered
+from stablesketch.plan.plan import altered
 
 
 def shards_of(plan: ss.Plan, count: int, seed: int, pairs: int = 60) -> list[ss.Collector]:

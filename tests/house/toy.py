@@ -14,8 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from stablesketch.mechanism.exact.moment import OfHistogram
-from stablesketch.mechanism.exact.number import noise_plan
+from stablesketch.mechanism.exact.moment import OfHistogram, noise_plan
 from stablesketch.plan.asked import Asked
 from stablesketch.plan.mechanism import register_mechanism
 from stablesketch.plan.plan import Plan
@@ -50,10 +49,8 @@ class Uneven(Measured):
 
     name: ClassVar[str] = "uneven"
     arguments: ClassVar[tuple[Argument, ...]] = (MODULUS,)
-
-    @property
-    def p(self) -> float:
-        return 0.0
+    p = 0.0
+    topic = Topic("How many {keys} are uneven", "has the most uneven {keys}")
 
     def range(self, known: Known = Known()) -> tuple[float, float]:  # noqa: B008  # frozen
         return 0.0, known.most_keys
@@ -65,16 +62,8 @@ class Uneven(Measured):
     def sql_term(self) -> str:
         return f"(total % {self.modulus} <> 0)::double"
 
-    @property
-    def inputs(self) -> tuple[Measured, ...]:
-        return (self,)
-
     def definition(self) -> str:
         return f"how many keys have a total that is no multiple of {self.modulus}"
-
-    @property
-    def topic(self) -> Topic:
-        return Topic("How many {keys} are uneven", "has the most uneven {keys}")
 
     def headline(self, release: Release, subject: Subject) -> str:
         return f"About {release.value:,.0f} {subject.keys} are uneven, at {release.confidence:.0%} confidence."
@@ -114,9 +103,6 @@ class UnevenCount(OfHistogram):
         assert isinstance(statistic, Uneven)
         return sum(total % statistic.modulus != 0 for total in totals)
 
-    def noise_scale(self, plan: Plan) -> float:
-        return float(scale(plan.privacy))
-
     def noise_at(self, plan: Plan, pairs: float, keys: float | None = None) -> float:
         return 0.0  # many pairs may be of few keys
 
@@ -136,10 +122,7 @@ class UnevenShare(Derived):
 
     name: ClassVar[str] = "uneven_share"
     arguments: ClassVar[tuple[Argument, ...]] = (MODULUS,)
-
-    @property
-    def p(self) -> float:
-        return 0.0
+    p = 0.0
 
     @property
     def inputs(self) -> tuple[Measured, ...]:

@@ -16,8 +16,8 @@ import pytest
 
 import stablesketch as ss
 from stablesketch.ledger.accounting import ComposedCost, LossMoment, best_theta
-from stablesketch.plan.altered import altered
 from stablesketch.plan.mechanism import charge_of
+from stablesketch.plan.plan import altered
 from stablesketch.privacy.charge import Charge
 from stablesketch.privacy.loss_law import Law
 

@@ -78,7 +78,7 @@ TYPED_ALONE = {
     "planner_page": "commands that the page shows",
     "report/commands.py": "commands that a report shows",
     "statistic/arguments.py": "OptionError, which the command line raises",
-    "statistic/moment.py": "OptionError, which the command line raises",
+    "statistic/measured.py": "OptionError, which the command line raises",
     "statistic/statistic.py": "a statistic as it is typed",
 }
 PYTHON_ALONE = {

@@ -15,7 +15,7 @@ from small_streams import Stream, neighbours, privacy, streams, total, uniform_b
 
 import stablesketch as ss
 from stablesketch.law.skewed import SkewedLaw
-from stablesketch.mechanism.entropy.measured import _weights
+from stablesketch.mechanism.entropy.noise import _weights
 from stablesketch.privacy import discrete_laplace
 from stablesketch.privacy.bucket_entropy import TERM_ERROR, _exact_sum, bucket_mass, bucket_norm
 from stablesketch.privacy.entropy_shares import NORM_SHARE

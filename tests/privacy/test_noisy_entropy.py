@@ -15,7 +15,7 @@ from small_streams import Stream, neighbours, privacy, streams, total, uniform_b
 
 import stablesketch as ss
 from stablesketch.law.skewed import SkewedLaw
-from stablesketch.mechanism.entropy.measured import measured_entropy
+from stablesketch.mechanism.entropy.noise import measured_entropy
 from stablesketch.privacy import discrete_laplace
 from stablesketch.privacy.noisy_entropy import EntropyNoise, NoisyMass, error
 from stablesketch.sketch.entropy_sketch import EntropySketch

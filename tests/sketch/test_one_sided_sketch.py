@@ -225,7 +225,7 @@ def test_bad_arguments(arguments: dict[str, object], kind: type[Exception], mess
 def test_a_plan_does_not_take_a_one_sided_sketch_for_its_own() -> None:
     """A collector's blob whose sketch was put in by hand, of the other law, is refused."""
     from stablesketch.mechanism.bare.moment import BareState
-    from stablesketch.mechanism.noisy.stable import StableState
+    from stablesketch.mechanism.noisy.moment import StableState
 
     plan = ss.plan(
         ss.Moment(0.5), ss.Privacy(epsilon=1.0, delta=1e-8, pairs=1_000, relation="replace"), size=20, mechanism="bare"

@@ -88,8 +88,8 @@ from fractions import Fraction
 
 from ..errors import PlanInfeasible
 from ..plan import Plan
-from ..plan.altered import altered
 from ..plan.mechanism import charge_of, mechanism_of
+from ..plan.plan import altered
 from ..privacy import Privacy, discrete_laplace
 from ..privacy.charge import Charge
 from ..privacy.together import composed

@@ -8,7 +8,7 @@ from functools import partial
 from ..files.durable import Reserved
 from ..ledger import Ledger
 from ..pictures import release_bytes
-from ..plan.exact_instead import exact_instead
+from ..plan.table import exact_instead
 from ..release.outcome import Outcome
 from ..release.question import Question
 from ..report import Context, Named, registry_entry, report_page

@@ -19,8 +19,7 @@ from .derived.from_inputs import FromBare, FromExact, FromSketches
 from .entropy.sketch import SketchEntropy
 from .exact.entropy import ExactEntropy
 from .exact.moment import ExactCount, ExactMoment
-from .noisy.norm import Norm
-from .noisy.stable import Stable
+from .noisy.moment import Norm, Stable
 from .registers import Registers
 from .sampled.moment import SampledMoment
 

@@ -15,19 +15,17 @@ from numpy.typing import NDArray
 from ..errors import ArgumentError, MergeError
 from ..format.framing import Reader, encode_integer
 from ..plan.asked import Asked
-from ..plan.in_words import amount, laplace
+from ..plan.in_words import a_larger_error, amount, laplace
 from ..plan.plan import Plan
-from ..plan.ways_out import a_larger_error
 from ..privacy import Privacy, discrete_laplace
 from ..sketch.columns import value_column
 from ..sketch.workers import checked_threads
 from ..statistic import Moment, Statistic, Total
 from ..statistic.published import NoisyTotal
 from ..text.wording import arg
-from .exact.number import ExactNumber, noise_plan
+from .exact.moment import ExactNumber, least_moment, noise_plan
 from .shared.belief import Belief
 from .shared.laplace_noise import check_noise, noise_of, noisy
-from .shared.moments import least_moment
 from .shared.state import OTHER_SECRET, CountingState, check_promise
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ The price does not depend on the number of registers, and the error of the regis
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_left
 from collections.abc import Sequence
 from statistics import NormalDist
@@ -20,18 +19,17 @@ from ..format.framing import Reader, counts_are_possible, encode_integer
 from ..numbers.arrays import Array
 from ..plan.arguments import LARGEST_SIZE
 from ..plan.asked import HEADER_BYTES, Asked
-from ..plan.in_words import amount, both_errors
+from ..plan.in_words import a_larger_error, amount, both_errors, instead_of
 from ..plan.phantoms import Phantoms
-from ..plan.plan import Accuracy, Cost, Numbers, Plan
-from ..plan.ways_out import a_larger_error, instead_of
+from ..plan.plan import Plan
 from ..privacy.charge import Charge
 from ..privacy.distinct import PhantomNumber, distinct_deviation, distinct_limits, phantoms_for
 from ..sketch.columns import value_column
 from ..sketch.distinct import FEWEST, DistinctRegisters, blob_bytes
 from ..statistic import Distinct, Statistic
 from ..text.wording import arg
+from .exact.moment import CountsKeys, exact_deviation
 from .shared.belief import Belief
-from .shared.counts_keys import CountsKeys
 from .shared.state import CountingState
 
 if TYPE_CHECKING:
@@ -157,14 +155,16 @@ class Registers(CountsKeys):
             asked,
             "sketch",
             # There is no pure ε: a release may show fewer keys than are possible with the phantoms.
-            Cost(privacy.epsilon, min(phantoms.delta(privacy.epsilon), privacy.delta)),
-            Accuracy(
-                distinct_deviation(keys, size, phantoms) / keys,
-                True,
-                asked.expected or 0.0,
-                math.sqrt(2.0) * privacy.pairs_per_person / privacy.epsilon / keys,
-            ),
-            Numbers(size, step=1.0, phantoms=Phantoms(phantoms.centre, 1), bytes=HEADER_BYTES + blob_bytes(size)),
+            epsilon=privacy.epsilon,
+            delta=min(phantoms.delta(privacy.epsilon), privacy.delta),
+            error=distinct_deviation(keys, size, phantoms) / keys,
+            relative=True,
+            expected=asked.expected or 0.0,
+            exact_error=exact_deviation(0.0, privacy) / keys,
+            size=size,
+            step=1.0,
+            phantoms=Phantoms(phantoms.centre, 1),
+            bytes=HEADER_BYTES + blob_bytes(size),
         )
 
     def cost(self, plan: Plan) -> Charge:
@@ -208,7 +208,7 @@ def phantom_number(plan: Plan) -> PhantomNumber:
 
 def _size_for(asked: Asked, keys: float, phantoms: PhantomNumber) -> int:
     """The fewest registers with at most this error."""
-    error = asked.error_or(asked.statistic.default_error)
+    error = asked.aim
     least = distinct_deviation(keys, LARGEST_SIZE, phantoms)
     if least > error * keys:
         best = least / keys

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..errors import ArgumentError, ArgumentTypeError, shortened
-from ..numbers.checked import checked_real, checked_share, checked_whole, is_whole
+from ..numbers.checked import checked_real, checked_whole, is_whole
 from ..privacy.sampling import Sampling
 from ..text.wording import arg
 
@@ -35,11 +35,6 @@ def checked_expected(expected: float | None) -> float | None:
     if not (number > 0 and math.isfinite(number)):
         raise ArgumentError("expected", expected, "must be positive", way_out)
     return number
-
-
-def checked_error(error: float) -> float:
-    """An error to aim at."""
-    return checked_share("error", error, f"Pass {arg('error', 0.05)} for 5%")
 
 
 def checked_size(size: Any, least: int = LEAST_SIZE) -> int:

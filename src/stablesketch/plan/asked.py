@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ..errors import ArgumentError, ArgumentTypeError
 from ..format.checked_json import JsonError
-from ..numbers.checked import is_whole
+from ..numbers.checked import checked_share, is_whole
 from ..privacy import Privacy
 from ..privacy.sampling import Sampling
 from ..statistic import Statistic, from_dict, usual
@@ -18,7 +18,6 @@ from .arguments import (
     LARGEST_SIZE,
     LEAST_SIZE,
     check_one_by_one,
-    checked_error,
     checked_expected,
     checked_memory,
     checked_per_key,
@@ -84,11 +83,6 @@ class Asked:
         return self.mechanism == "bare"
 
     @property
-    def sized(self) -> bool:
-        """Whether the caller asked for an error, a size or a memory."""
-        return (self.error, self.size, self.memory) != (None, None, None)
-
-    @property
     def sizes(self) -> tuple[int, ...]:
         """The size of every measurement, if the caller gave one for each; otherwise empty."""
         return self.size if isinstance(self.size, tuple) else ()
@@ -129,14 +123,15 @@ class Asked:
 
         While pairs are read, the sketches take about ten times as much memory.
         """
-        if self.exact or self.bare or self.sized:
+        if self.exact or self.bare or (self.error, self.size, self.memory) != (None, None, None):
             return self
         share = _TABLE_MEMORY // (groups or _SOME_GROUPS)
         return replace(self, usual_memory=min(max(share, _LEAST_SHARE), USUAL_MEMORY))
 
-    def error_or(self, default: float) -> float:
-        """The error to aim at."""
-        return default if self.error is None else self.error
+    @property
+    def aim(self) -> float:
+        """The error to aim at: by default, the usual one of the statistic."""
+        return self.statistic.default_error if self.error is None else self.error
 
     @property
     def free_error(self) -> bool:
@@ -279,7 +274,7 @@ def asked(
     return Asked(
         statistic,
         privacy,
-        error=None if error is None else checked_error(error),
+        error=None if error is None else checked_share("error", error, f"Pass {arg('error', 0.05)} for 5%"),
         size=all_sizes,
         memory=None if memory is None else checked_memory(memory),
         entries_per_key=per_key,

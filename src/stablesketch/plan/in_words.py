@@ -1,4 +1,4 @@
-"""Texts shared by all plans: what is protected, numbers, errors."""
+"""Texts shared by all plans: what is protected, numbers, errors, and what a refusal suggests instead."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import math
 from typing import TYPE_CHECKING
 
 from ..privacy import Privacy
+from ..statistic import Statistic
+from ..text.wording import arg
 
 if TYPE_CHECKING:
     from .plan import Plan
@@ -84,3 +86,15 @@ def both_errors(plan: Plan, whole: str = "") -> str:
 def shown_error(error: float, plan: Plan, most: str = " at most, at each order") -> str:
     """An error in the unit of the statistic. For a statistic of several numbers it is the worst error, and says so."""
     return f"{plan.statistic.error_in_words(error)}{most if plan.statistic.several else ''}"
+
+
+def a_larger_error(best: float) -> str:
+    """What to ask for if `best` is the smallest error possible; an error of 1 or more cannot be a target."""
+    reached = 1.05 * best  # so that two digits are enough
+    return f"Pass {arg('error', float(f'{reached:.2g}'))}" if reached < 0.995 else f"Leave out {arg('error')}"
+
+
+def instead_of(statistic: Statistic, needed: Statistic) -> str:
+    """A similar statistic that does not need this impossible measurement, by name; empty if there is none."""
+    other = statistic.without(needed)
+    return "" if other is None else other.named

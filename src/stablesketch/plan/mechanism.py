@@ -36,8 +36,6 @@ class Mechanism(Erring, ABC):
     """Takes pairs for a plan under a secret, merges, converts to bytes, and releases."""
     name: ClassVar[MechanismName]
     """The name that its plans use."""
-    computes: ClassVar[bool] = False
-    """Whether it computes its value from other measurements."""
     measures: ClassVar[str] = ""
     """What it measures, as a noun, if messages need it."""
     example: ClassVar[str] = ""
@@ -76,7 +74,7 @@ class Mechanism(Erring, ABC):
 
     @abstractmethod
     def plan(self, asked: Asked) -> Plan:
-        """The plan that answers the question. Its sizes are those of one measurement, unless the mechanism computes."""
+        """The plan that answers the question. Its sizes are of one measurement, unless the statistic is derived."""
 
     def check(self, plan: Plan) -> None:
         """Raises a BlobError for an invalid plan."""

@@ -8,10 +8,10 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from ..privacy import Privacy
+from ..privacy.sampling import Sampling
 from ..statistic import Known, Statistic
 from .asked import Asked, MechanismName
 from .phantoms import NO_PHANTOMS, Phantoms
-from .sampled import Sampled
 
 if TYPE_CHECKING:
     from ..collector import Collector
@@ -19,62 +19,81 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class Sampled:
+    """How a plan samples, its expected relative bias, and a plan of the same size without sampling, for comparison.
+
+    `unsampled_error` and `unsampled_floor` belong to the plan that reaches the same (ε, δ) by a floor alone.
+    `bare_epsilon` is the ε that the entries would have with neither sampling nor a floor.
+    """
+
+    sampling: Sampling
+    bias: float
+    unsampled_error: float
+    unsampled_floor: float
+    bare_epsilon: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class Cost:
-    """The cost of a release: never more than was asked for. δ includes the cost of finite precision."""
+    """The cost of a release: never more than was asked for."""
 
     epsilon: float
+    """The ε of a release: at most that of `privacy`."""
     delta: float
+    """The δ of a release, including the cost of finite precision."""
     pure_epsilon: float = math.inf
+    """The ε at δ = 0; infinite if there is none."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Accuracy:
-    """`error` is the root mean square error at the value `expected`, relative to it or absolute.
-
-    If no value is expected (0), it is the error of the sketch alone, and the noise comes on top. `exact_error` is the
-    error of the exact mechanism.
+    """The root mean square error at an expected value. If none is expected, it is the error of the sketch alone, and
+    the noise comes on top.
     """
 
     error: float
+    """The root mean square error."""
     relative: bool
-    expected: float
+    """Whether the error is relative to the value."""
+    expected: float = 0.0
+    """The value for which the error is predicted; 0 if none is expected."""
     exact_error: float
+    """The error of the exact mechanism."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Numbers:
-    """The numbers that a mechanism decided; those it does not use keep these defaults.
-
-    `size` is the number of all entries. They are divided into `buckets`; each key belongs to one bucket. `noise` is the
-    scale b of the noise, in units of what is measured, and `step` the step of the grid. `cap` is where an estimate is
-    cut before noise is added, far above anything to be expected. `sampled` says how pairs are sampled, and compares
-    with a plan that does not sample. `bytes` is the approximate size of a stored collector.
-    """
+    """The numbers that a mechanism decided; those it does not use keep these defaults."""
 
     size: int = 0
+    """The number of all entries."""
     buckets: int = 1
+    """The number of buckets that the entries are divided into; each key belongs to one."""
     step: float = 0.0
+    """The step of the grid that the noise is drawn on."""
     noise: float = 0.0
+    """The scale b of the noise, in units of what is measured."""
     cap: float = 0.0
+    """Where an estimate is cut before noise is added, far above anything to be expected."""
     phantoms: Phantoms = NO_PHANTOMS
+    """The phantom keys of a bare plan: its floor."""
     sampled: Sampled | None = None
+    """How pairs are sampled, and a plan that does not sample; None if they are not."""
     bytes: int = 0
+    """The approximate size of a stored collector."""
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What was asked for, the mechanism, its price and its error. Frozen, and public: made from public numbers only.
+class Plan(Numbers, Accuracy, Cost):
+    """What was asked for, the mechanism, and its cost, accuracy and numbers, each number an attribute: `plan.epsilon`,
+    `plan.error`, `plan.size`. Frozen, and public: made from public numbers only. Print a plan to see it as a table.
 
     If the statistic is computed from several measurements, `inputs` are the plans of these, and `epsilon` and `delta`
-    are the price of all of them together. Every number of a plan is an attribute: `plan.size`, `plan.error`. Print a
-    plan to see it as a table.
+    are the price of all of them together.
     """
 
     asked: Asked
     mechanism: MechanismName
-    cost: Cost
-    accuracy: Accuracy
-    numbers: Numbers
     inputs: tuple[Plan, ...] = ()
 
     @property
@@ -96,81 +115,6 @@ class Plan:
     def measurements(self) -> tuple[Plan, ...]:
         """The plans of all measurements; the plan itself if there is only one."""
         return self.inputs or (self,)
-
-    @property
-    def epsilon(self) -> float:
-        """The ε of a release: at most that of `privacy`."""
-        return self.cost.epsilon
-
-    @property
-    def delta(self) -> float:
-        """The δ of a release, including the cost of finite precision."""
-        return self.cost.delta
-
-    @property
-    def pure_epsilon(self) -> float:
-        """The ε at δ = 0; infinite if there is none."""
-        return self.cost.pure_epsilon
-
-    @property
-    def error(self) -> float:
-        """The root mean square error: see `Accuracy`."""
-        return self.accuracy.error
-
-    @property
-    def relative(self) -> bool:
-        """Whether the error is relative to the value."""
-        return self.accuracy.relative
-
-    @property
-    def expected(self) -> float:
-        """The value for which the error is predicted; 0 if none is expected."""
-        return self.accuracy.expected
-
-    @property
-    def exact_error(self) -> float:
-        """The error of the exact mechanism."""
-        return self.accuracy.exact_error
-
-    @property
-    def size(self) -> int:
-        """The number of entries."""
-        return self.numbers.size
-
-    @property
-    def buckets(self) -> int:
-        """The number of buckets that the entries are divided into."""
-        return self.numbers.buckets
-
-    @property
-    def step(self) -> float:
-        """The step of the grid that the noise is drawn on."""
-        return self.numbers.step
-
-    @property
-    def noise(self) -> float:
-        """The scale b of the noise, in units of what is measured."""
-        return self.numbers.noise
-
-    @property
-    def cap(self) -> float:
-        """The largest possible estimate; a larger one is cut to it."""
-        return self.numbers.cap
-
-    @property
-    def phantoms(self) -> Phantoms:
-        """The phantom keys of a bare plan: its floor."""
-        return self.numbers.phantoms
-
-    @property
-    def sampled(self) -> Sampled | None:
-        """How pairs are sampled; None if they are not."""
-        return self.numbers.sampled
-
-    @property
-    def bytes(self) -> int:
-        """The approximate size of a stored collector."""
-        return self.numbers.bytes
 
     @property
     def entries_per_key(self) -> int:
@@ -232,8 +176,9 @@ class Plan:
         return self._decided() == other._decided()
 
     def _decided(self) -> tuple[object, ...]:
-        own = (self.statistic, self.privacy, self.deletes, self.mechanism, self.cost, self.numbers)
-        return *own, self.accuracy, tuple(one._decided() for one in self.inputs)
+        asked = (self.statistic, self.privacy, self.deletes)
+        own = (getattr(self, each.name) for each in fields(self) if each.name not in ("asked", "inputs"))
+        return *asked, *own, tuple(one._decided() for one in self.inputs)
 
     def open(
         self, secret: Secret | None = None, shard: str | None = None, shards: Iterable[str] | None = None
@@ -267,10 +212,21 @@ class Plan:
 
     def __repr__(self) -> str:
         """The repr of a dataclass; of a half-built plan, the fields that it has."""
-        there = [f"{field.name}={getattr(self, field.name)!r}" for field in fields(self) if hasattr(self, field.name)]
+        names = sorted((each.name for each in fields(self)), key=lambda name: name not in ("asked", "mechanism"))
+        there = [f"{name}={getattr(self, name)!r}" for name in names if hasattr(self, name)]
         return f"Plan({', '.join(there)})"
 
     def __str__(self) -> str:
         from .table import plan_table
 
         return plan_table(self)
+
+
+def altered(plan: Plan, **changes: Any) -> Plan:
+    """The plan with other numbers, or for another statistic, privacy or deletes: for mechanisms that finish a plan and
+    for views of it, not for users.
+
+    Nothing is checked: whoever calls it knows that the new plan holds. `Plan.again` plans again.
+    """
+    asked = {name: changes.pop(name) for name in ("statistic", "privacy", "deletes") if name in changes}
+    return replace(plan, asked=replace(plan.asked, **asked), **changes)

@@ -6,19 +6,19 @@ import json
 import math
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from typing import Any, get_args
 
 from ..errors import ArgumentError, BlobError, shortened
 from ..format.checked_json import MOST_WHOLE, JsonError, parsed
 from ..privacy import Privacy
+from ..privacy.sampling import Sampling
 from ..statistic import STATISTICS, Statistic, from_dict
 from ..text.wording import either
 from .asked import Asked, MechanismName
 from .mechanism import find, mechanism_of
-from .phantoms import Phantoms
-from .plan import Accuracy, Cost, Numbers, Plan
-from .sampled import Sampled
+from .phantoms import NO_PHANTOMS, Phantoms
+from .plan import Numbers, Plan, Sampled
 
 _MAKE_ONE = either("Pass the result of Plan.to_json()", "Make one: stablesketch plan ... -o plan.json")
 _MOST_INPUTS = 32  # in a profile: one for each order, and the total
@@ -52,35 +52,41 @@ def read(text: str) -> Plan:
 
 
 def _content(plan: Plan) -> dict[str, Any]:
-    cost = asdict(plan.cost)
-    if math.isinf(plan.pure_epsilon):
-        cost["pure_epsilon"] = None
-    usual = asdict(Numbers())
+    cost, accuracy, numbers = ({name: getattr(plan, name) for name in names} for names in (_COST, _ACCURACY, _NUMBERS))
     content = {
         "format": _FORMAT,
         "asked": plan.asked.to_dict(),
         "mechanism": plan.mechanism,
-        "cost": cost,
-        "accuracy": asdict(plan.accuracy),
-        "numbers": {name: value for name, value in asdict(plan.numbers).items() if value != usual[name]},
+        "cost": cost | ({"pure_epsilon": None} if math.isinf(plan.pure_epsilon) else {}),
+        "accuracy": accuracy,
+        "numbers": {name: value for name, value in numbers.items() if value != _USUAL[name]},
     }
     return {**content, "parts": [_content(one) for one in plan.inputs]} if plan.inputs else content
 
 
 def _read(content: Mapping[str, Any]) -> Plan:
-    if content["format"] in (_FIRST_FORMAT, _SECOND_FORMAT):
-        return _checked(_read_flat(content))
-    if content["format"] != _FORMAT or content["asked"]["statistic"]["name"] not in STATISTICS:
+    flat = content["format"] in (_FIRST_FORMAT, _SECOND_FORMAT)
+    known = flat or content["format"] == _FORMAT
+    if not known or (content if flat else content["asked"])["statistic"]["name"] not in STATISTICS:
         raise BlobError(
             "this version of stablesketch cannot read the format of the plan. Make the plan again, or upgrade."
         )
+    plan = _read_flat(content) if flat else _read_grouped(content)
+    if plan.epsilon > plan.privacy.epsilon or plan.delta > plan.privacy.delta or not (plan.step or plan.inputs):
+        raise BlobError("the plan costs more than was asked for, or has no grid: invalid plan.")
+    mechanism_of(plan).check(plan)
+    return plan
+
+
+def _read_grouped(content: Mapping[str, Any]) -> Plan:
+    """A plan in the current format."""
     odd = content.keys() ^ {"format", "asked", "mechanism", "cost", "accuracy", "numbers"}
     inputs = content.get("parts", [])
     odd -= {"parts"} if inputs else set()
     if not _is_plain(content["mechanism"], MechanismName):
         odd |= {"mechanism"}
     cost, accuracy = {**content["cost"]}, {**content["accuracy"]}  # TypeError if one is not an object
-    numbers = {**asdict(Numbers()), **content["numbers"]}
+    numbers = {**_USUAL, "phantoms": asdict(NO_PHANTOMS), **content["numbers"]}
     if cost.get("pure_epsilon", 0.0) is None:
         cost["pure_epsilon"] = math.inf
     for whole, kinds in ((cost, _COST), (accuracy, _ACCURACY), (numbers, _NUMBERS)):
@@ -89,36 +95,21 @@ def _read(content: Mapping[str, Any]) -> Plan:
     if cost.get("pure_epsilon") == math.inf:  # for entropy, and for sampling without a floor
         odd -= {"pure_epsilon"}
     _refuse(odd, inputs)
-    sampled = numbers["sampled"]
-    made = Plan(
-        Asked.from_dict(content["asked"]),
-        content["mechanism"],
-        Cost(**cost),
-        Accuracy(**accuracy),
-        Numbers(
-            **{name: numbers[name] for name, kind in _NUMBERS.items() if kind is not None},
-            phantoms=Phantoms.checked(**numbers["phantoms"]),
-            sampled=None if sampled is None else Sampled.from_dict(sampled),
-        ),
-        tuple(_read(one) for one in inputs),
-    )
-    own, sampled_by = made.asked, None if made.sampled is None else made.sampled.sampling
+    own = Asked.from_dict(content["asked"])
+    made = Plan(own, content["mechanism"], **cost, **accuracy, **_parsed(numbers), inputs=tuple(map(_read, inputs)))
+    sampled_by = None if made.sampled is None else made.sampled.sampling
     answers = find(own.statistic, own.mechanism, sampled=own.sampling is not None) is mechanism_of(made)
     if not answers or own.sampling != sampled_by or any(one.deletes != made.deletes for one in made.inputs):
         raise BlobError(
             f"a plan of {made.statistic} has numbers that do not match what was asked. Make it again with ss.plan."
         )
-    return _checked(made)
+    return made
 
 
 def _read_flat(content: Mapping[str, Any]) -> Plan:
     """A plan in a format that does not store the question. The question is taken to be the plan's own numbers."""
     if content["format"] == _FIRST_FORMAT:
         content = _of_first_format(content)
-    if content["statistic"]["name"] not in STATISTICS:
-        raise BlobError(
-            "this version of stablesketch cannot read the format of the plan. Make the plan again, or upgrade."
-        )
     if content.get("pure_epsilon", 0.0) is None:
         content = {**content, "pure_epsilon": math.inf}
     # "sampled" is a dictionary if there is sampling, "parts" a list if there are inputs; otherwise they are absent.
@@ -131,29 +122,32 @@ def _read_flat(content: Mapping[str, Any]) -> Plan:
     if content.get("pure_epsilon") == math.inf:
         odd -= {"pure_epsilon"}
     _refuse(odd, inputs)
-    known = Sampled.from_dict(sampled) if sampled else None
+    numbers = _parsed({**_USUAL, **{name: content[name] for name in _NUMBERS if name in content}})
     own = Asked(
         from_dict(content["statistic"]),
         Privacy.from_dict(content["privacy"]),
         expected=None if inputs else content["expected"] or None,
         mechanism=content["mechanism"],
         deletes=content["deletes"],
-        sampling=None if known is None else known.sampling,
+        sampling=numbers["sampled"] and numbers["sampled"].sampling,
     )
-    made = Plan(
-        own,
-        content["mechanism"],
-        Cost(*(content[name] for name in _COST)),
-        Accuracy(*(content[name] for name in _ACCURACY)),
-        Numbers(
-            **{name: content[name] for name in ("size", "step", "noise", "cap", "bytes")},
-            buckets=buckets,
-            phantoms=Phantoms.checked(**content["phantoms"]),
-            sampled=known,
-        ),
-        tuple(_read(one) for one in inputs),
-    )
+    claimed = {name: content[name] for name in (*_COST, *_ACCURACY)}
+    made = Plan(own, content["mechanism"], **claimed, **numbers, inputs=tuple(map(_read, inputs)))
     return replace(made, asked=own.like(made))
+
+
+def _parsed(numbers: Mapping[str, Any]) -> dict[str, Any]:
+    """The numbers of a plan from their JSON."""
+    sampled = None if numbers["sampled"] is None else _sampled(numbers["sampled"])
+    return {**numbers, "phantoms": Phantoms.checked(**numbers["phantoms"]), "sampled": sampled}
+
+
+def _sampled(data: Mapping[str, Any]) -> Sampled:
+    numbers = {name: data[name] for name in ("bias", "unsampled_error", "unsampled_floor", "bare_epsilon")}
+    sound = all(type(value) is float and not math.isnan(value) for value in numbers.values())
+    if set(data) != {"sampling", *numbers} or not sound:
+        raise TypeError("not the fields of a sampled plan")
+    return Sampled(Sampling(**data["sampling"]), **numbers)
 
 
 def _refuse(odd: set[str], inputs: object) -> None:
@@ -164,26 +158,16 @@ def _refuse(odd: set[str], inputs: object) -> None:
         raise BlobError(f"a plan has more than {_MOST_INPUTS} measurements, or unreadable ones: invalid plan.")
 
 
-def _checked(plan: Plan) -> Plan:
-    if plan.epsilon > plan.privacy.epsilon or plan.delta > plan.privacy.delta or not (plan.step or plan.inputs):
-        raise BlobError("the plan costs more than was asked for, or has no grid: invalid plan.")
-    mechanism_of(plan).check(plan)
-    return plan
-
-
 def _text(content: Mapping[str, Any]) -> str:
-    return json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return json.dumps(content, sort_keys=True, separators=(",", ":"), default=asdict)
 
 
 def _in_second_format(plan: Plan) -> dict[str, Any]:
     """The plan in the second format, which does not store the question."""
     content: dict[str, Any] = {name: getattr(plan, name) for name in _FLAT}
     content |= {"format": _SECOND_FORMAT, "statistic": plan.statistic.to_dict(), "privacy": plan.privacy.to_dict()}
-    content["phantoms"] = asdict(plan.phantoms)
-    if plan.buckets > 1:
-        content["buckets"] = plan.buckets
-    if plan.sampled is not None:
-        content["sampled"] = asdict(plan.sampled)
+    content["phantoms"] = plan.phantoms
+    content |= {name: getattr(plan, name) for name in ("buckets", "sampled") if getattr(plan, name) != _USUAL[name]}
     if plan.inputs:
         content["parts"] = [_in_second_format(one) for one in plan.inputs]
     return content
@@ -228,6 +212,7 @@ _NUMBERS: dict[str, type | None] = {
     "size": int, "buckets": int, "step": float, "noise": float, "cap": float, "phantoms": None, "sampled": None,
     "bytes": int,
 }  # fmt: skip
+_USUAL: dict[str, Any] = {each.name: each.default for each in fields(Numbers)}
 _FLAT: dict[str, object] = {
     "mechanism": MechanismName, **_COST, **_ACCURACY, "deletes": bool,
     "size": int, "step": float, "noise": float, "cap": float, "bytes": int,

@@ -70,7 +70,7 @@ def planned(asked: Asked) -> Plan:
             f"Pass {sampled.example}, {arg('mechanism', 'bare')} and {arg('size')} or {arg('memory')} with it",
         )  # fmt: skip
     way = mechanism_for(statistic, asked.mechanism, sampled=sampling is not None)
-    if way.computes:
+    if statistic.derived:
         return way.plan(asked)
     if asked.sizes:
         if len(asked.sizes) > 1:

@@ -15,7 +15,7 @@ change:
 - **shift**: bare entries of entropy, without noise (mechanism/bare/entropy.py). They are `size` entries of the law R
   moved by at most `log_rho` (privacy/shift_curve.py), and `gap`. Entropy may rise or fall when a pair is added, so each
   direction is charged the worse of the two.
-- **estimate**: noise on the estimate of a sketch, used for moments by default (mechanism/noisy/estimate.py,
+- **estimate**: noise on the estimate of a sketch, used for moments by default (mechanism/noisy/moment.py,
   privacy/estimate_loss.py). `estimate`, p and `size` determine the law of its relative error ξ; the largest of `copies`
   of them counts. `noise` is the scale in units of what neighbours change, `added` is what finite precision adds to the
   shift in units of the noise, and `gap` is the probability that the computation fails. Twice that is charged at

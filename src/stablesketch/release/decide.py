@@ -15,9 +15,9 @@ from ..collector.releasing import terms_of_plan
 from ..errors import PlanInfeasible
 from ..ledger.record import Ask
 from ..plan import Asked, Plan
+from ..plan.in_words import instead_of
 from ..plan.mechanism import mechanism_for
 from ..plan.planner import planned_for_data, planned_long
-from ..plan.ways_out import instead_of
 from ..privacy import Privacy
 from ..privacy.charge import Charge
 from ..statistic.published import Terms

@@ -14,8 +14,8 @@ from ..bounding.persons import used_of_each
 from ..errors import ArgumentError, Shown
 from ..files.durable import write_named
 from ..plan import Plan
-from ..plan.exact_instead import exact_instead
 from ..plan.mechanism import mechanism_of
+from ..plan.table import exact_instead
 from ..statistic import Subject
 from ..statistic.published import Point, Release
 from ..text.spoken import at_most

@@ -16,7 +16,7 @@ from ..page import document, escaped, unbroken
 from ..pictures.release_picture import release_picture
 from ..pictures.save import inline_svg
 from ..plan import Plan
-from ..plan.altered import altered
+from ..plan.plan import altered
 from ..privacy import Relation
 from ..release.little_known import known_groups
 from ..release.outcome import GroupRelease, Outcome, to_json

@@ -6,8 +6,7 @@ from .concentration import HHI, Simpson
 from .diversity import Hill, Renyi, Tsallis
 from .inequality import Atkinson, GeneralisedEntropy
 from .known import Known
-from .measured import Distinct, Shannon
-from .moment import Moment, Total, total_is_public
+from .measured import Distinct, Moment, Shannon, Total, total_is_public
 from .profile import Profile
 from .registry import STATISTICS, from_dict, register, usual
 from .statistic import Derived, Measured, Statistic, exact_name

@@ -26,10 +26,11 @@ class Option:
     help: str
     kind: type[str] | type[float] = str
     metavar: str | None = None
+    refused: str = "{statistic} has no {option}: leave out --{option}."
 
     def refusal(self, statistic: type[Statistic], given: object) -> str:
         """The message for a statistic that does not take this option."""
-        return f"{statistic.name} has no {self.name}: leave out --{self.name}."
+        return self.refused.format(statistic=statistic.name, option=self.name, given=given)
 
 
 @dataclass(frozen=True)

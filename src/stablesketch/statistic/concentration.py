@@ -22,8 +22,8 @@ from ..text.spoken import percent, relative_error, short
 from .arguments import Argument, Option
 from .known import Known
 from .log_hill import log_hill, log_hill_factor, measured_for
-from .moment import Total
-from .statistic import ANY, Derived, Measured, Statistic
+from .measured import Total
+from .statistic import ANY, Derived, Statistic
 from .words import CONCENTRATION, VARIETY, Subject, Topic, as_varied, between, varied_as
 
 if TYPE_CHECKING:
@@ -33,27 +33,18 @@ Form = Literal["index", "gini", "inverse"]
 _SQUARES = "the sum over all keys of s^2, where s is the key's share of the total"
 
 
-class _FormOption(Option):
-    def refusal(self, statistic: type[Statistic], given: object) -> str:
-        return f"{statistic.name} has no form {given}. Leave it out; it is for simpson and hhi."
-
-
-_FORM = _FormOption("form", "Form of simpson: index, gini or inverse; scale of hhi: 1 or 10000.", metavar="FORM")
+_FORM = Option(
+    "form", "Form of simpson: index, gini or inverse; scale of hhi: 1 or 10000.", metavar="FORM",
+    refused="{statistic} has no form {given}. Leave it out; it is for simpson and hhi.",
+)  # fmt: skip
 
 
 class _Concentration(Derived):
     """A monotone function of C, computed from ln D_2 = -ln C."""
 
     of_shares: ClassVar[bool] = True
-
-    @property
-    def p(self) -> float:
-        """The order of the Hill number that it is computed from."""
-        return 2.0
-
-    @property
-    def inputs(self) -> tuple[Measured, ...]:
-        return measured_for(2.0)
+    p = 2.0  # the order of the Hill number that it is computed from
+    inputs = measured_for(p)
 
     def factor(self, measured: Statistic) -> float:
         return log_hill_factor(2.0, measured)
@@ -65,8 +56,7 @@ class _Concentration(Derived):
         """The value, moved into the range from N equal keys to a single key."""
         if Total() not in found:
             return value  # N is public, and `range` uses it
-        n = max(found[Total()], 1.0)
-        low, high = sorted(float(self.at(np.array(c))) for c in (1.0 / n, 1.0))
+        low, high = self.range(Known(most_pairs=found[Total()]))
         return min(max(value, low), high)
 
     def range(self, known: Known = ANY) -> tuple[float, float]:
@@ -144,6 +134,7 @@ class HHI(_Concentration):
     scale: int = 1
 
     name: ClassVar[str] = "hhi"
+    topic = CONCENTRATION
     arguments: ClassVar[tuple[Argument, ...]] = (
         Argument("scale", _FORM, read=int, default="1", choices=("1", "10000")),
     )
@@ -161,10 +152,6 @@ class HHI(_Concentration):
 
     def definition(self) -> str:
         return _SQUARES if self.scale == 1 else f"10,000 times {_SQUARES}"
-
-    @property
-    def topic(self) -> Topic:
-        return CONCENTRATION
 
     def headline(self, release: Release, subject: Subject) -> str:
         return (

@@ -3,7 +3,7 @@
 With x = F_q/N^q = sum over keys of (share of the key)^q, the Hill number is D_q = x^{1/(1-q)}. D_0 is the number of
 distinct keys, and D_1 = e^H. Rényi's entropy is ln D_q; Tsallis' is (D_q^{1-q} - 1)/(1-q) = (x - 1)/(1-q), or H at
 q = 1. All three increase with D_q. D_2 = N²/F_2 is the inverse of Simpson's index. Exact values can have any order
-(any_order.py); releases go up to order 2.
+(log_hill.py); releases go up to order 2.
 
 N is public only if every pair counts 1 and the number of pairs is public (replace). Otherwise it is released too, with
 discrete Laplace noise, and its price is composed. Nothing is ever divided by an exact N that is private.
@@ -23,14 +23,12 @@ from ..errors import ArgumentError
 from ..numbers.arrays import Array
 from ..text.spoken import about, relative_error, short
 from ..text.wording import either
-from .any_order import is_released
 from .arguments import Argument, one_order
 from .known import Known
-from .log_hill import log_hill, log_hill_factor, measured_for
-from .measured import Distinct, Shannon
-from .moment import Total
+from .log_hill import is_released, log_hill, log_hill_factor, measured_for
+from .measured import Distinct, Shannon, Total
 from .statistic import ANY, LEAST_ORDER, Derived, Measured, Statistic, checked_order
-from .words import VARIETY, Subject, Topic, as_varied, between, entropy, follows_rare_keys, varied_as
+from .words import VARIETY, Subject, as_varied, between, entropy, follows_rare_keys, varied_as
 
 if TYPE_CHECKING:
     from .published import Release
@@ -51,6 +49,7 @@ class Diversity(Derived):
 
     arguments: ClassVar[tuple[Argument, ...]] = (one_order("order"),)
     of_shares: ClassVar[bool] = True
+    topic = VARIETY
 
     def __post_init__(self) -> None:
         way_out = "Pass an order of 0 or more"
@@ -91,7 +90,7 @@ class Diversity(Derived):
     def likely(self, value: float, found: Mapping[Statistic, float]) -> float:
         if Total() not in found:
             return value  # N is public, and `range` uses it
-        return min(value, self.at_log_hill(math.log(max(found[Total()], 1.0))))
+        return min(value, self.range(Known(most_pairs=found[Total()]))[1])
 
     def range(self, known: Known = ANY) -> tuple[float, float]:
         """1 <= D_q <= K, the number of keys, and the corresponding limits of a function of D_q."""
@@ -103,10 +102,6 @@ class Diversity(Derived):
 
     def log_effective(self, value: float) -> float:
         return self.log_hill_of(value)
-
-    @property
-    def topic(self) -> Topic:
-        return VARIETY
 
     @property
     def caution_between_groups(self) -> str:

@@ -26,7 +26,7 @@ from ..text.spoken import percent, short
 from ..text.wording import arg
 from .arguments import Argument, one_order
 from .known import Known
-from .moment import Moment, Total
+from .measured import Moment, Total
 from .statistic import ANY, LEAST_ORDER, Derived, Measured, Statistic, checked_order
 from .words import Subject, Topic, between
 
@@ -39,6 +39,7 @@ class _Inequality(Derived):
     relative: ClassVar[bool] = False
     of_people: ClassVar[bool] = True
     of_shares: ClassVar[bool] = True
+    topic = Topic("How unequal is {amount}", "is the most unequal{in_value}")
 
     @property
     def inputs(self) -> tuple[Measured, ...]:
@@ -63,10 +64,6 @@ class _Inequality(Derived):
     def expected_of(self, measured: Statistic, expected: float, pairs: int) -> float | None:
         """Here `expected` is the mean total of a key; F_p is expected to be about its value for equal totals."""
         return pairs * (expected if isinstance(measured, Total) else expected**self.p)
-
-    @property
-    def topic(self) -> Topic:
-        return Topic("How unequal is {amount}", "is the most unequal{in_value}")
 
     def _x(self) -> str:
         return f"where x is the mean over all people of (total/mean total)^{self.p:g}"

@@ -1,28 +1,42 @@
-"""ln D_q, the logarithm of the Hill number of order q, from measurements: what all diversities are computed from."""
+"""ln D_q, the logarithm of the Hill number of order q, from measurements: what all diversities are computed from.
+
+Private releases go up to order 2. Exact values can have any order q from 0 to infinity: let m be the largest total of a
+key and P_q = Σ (total/m)^q. The sum over keys of (share)^q is P_q/P_1^q, so ln D_q = (ln P_q - q ln P_1)/(1 - q). Every
+term is at most 1 and one of them is 1, so nothing overflows at any q. As q grows, P_q tends to the number of keys with
+total m, and ln D_q to ln P_1 = ln(N/m): D_q tends to the inverse of the largest share.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from ..numbers.arrays import Array
-from .any_order import exact_inputs, exact_log_hill, is_released
-from .measured import Distinct, Shannon
-from .moment import Moment, Total
-from .statistic import Measured, Statistic
+from .known import Known
+from .measured import Distinct, Moment, Shannon, Total
+from .statistic import ANY, LEAST_ORDER, Measured, Statistic
 
 _MOST_KEYS = 1e3  # for each unit of the total
 _LEAST = 1e-300  # the smallest F_q used, so that it has a logarithm
+
+
+def is_released(order: float) -> bool:
+    """Whether a diversity of this order can be released privately."""
+    return order == 0.0 or LEAST_ORDER <= order <= 2.0
 
 
 def measured_for(order: float) -> tuple[Measured, ...]:
     """The measurements that ln D_q is computed from."""
     if order == 0.0:
         return (Distinct(),)
+    if math.isinf(order):
+        return (PowersOfLargest(1.0),)
     if not is_released(order):
-        return exact_inputs(order)
+        return PowersOfLargest(order), PowersOfLargest(1.0)
     return (Shannon(),) if order == 1.0 else (Moment(order), Total())
 
 
@@ -38,7 +52,10 @@ def log_hill(order: float, found: Mapping[Statistic, Array], pairs: int) -> Arra
     if order == 0.0:
         return np.log(np.maximum(found[Distinct()], 1.0))
     if not is_released(order):
-        return exact_log_hill(order, found)
+        first = np.log(found[PowersOfLargest(1.0)])
+        if math.isinf(order):
+            return np.asarray(first)
+        return np.maximum((np.log(found[PowersOfLargest(order)]) - order * first) / (1.0 - order), 0.0)
     log_n = np.log(np.maximum(found.get(Total(), np.float64(pairs)), 1.0))
     log_f = np.log(np.maximum(found[Moment(order)], _LEAST))
     logs = np.asarray(log_f / (1.0 - order) - order / (1.0 - order) * log_n, dtype=np.float64)
@@ -51,3 +68,34 @@ def log_hill_factor(order: float, measured: Statistic) -> float:
     if isinstance(measured, Total):
         return order / abs(1.0 - order)
     return 1.0 if order in (0.0, 1.0) else 1.0 / abs(1.0 - order)
+
+
+@dataclass(frozen=True)
+class PowersOfLargest(Measured):
+    """P_q. It is not offered as a statistic, and no mechanism measures it."""
+
+    order: float
+
+    name: ClassVar[str] = "powers_of_largest"
+    of_largest: ClassVar[bool] = True
+
+    @property
+    def p(self) -> float:
+        """Its order."""
+        return self.order
+
+    def range(self, known: Known = ANY) -> tuple[float, float]:
+        return 0.0, known.most_keys
+
+    def terms(self, totals: Array) -> Array:
+        return np.asarray((totals / totals.max(initial=1.0)) ** self.order, dtype=np.float64)
+
+    @property
+    def sql_term(self) -> str:
+        return f"pow(total / largest, {self.order!r})"
+
+    def definition(self) -> str:
+        return f"the sum over all keys of (total of the key/largest total)^{self.order:g}"
+
+    def __str__(self) -> str:
+        return f"P_{self.order:g}"

@@ -14,7 +14,7 @@ from .diversity import NEAR_ENTROPY, Hill
 from .known import Known
 from .measured import Shannon
 from .statistic import ANY, Derived, Measured, Statistic
-from .words import VARIETY, Subject, Topic, follows_rare_keys, rows, sure
+from .words import VARIETY, Subject, follows_rare_keys, rows, sure
 
 if TYPE_CHECKING:
     from ..privacy import Privacy
@@ -43,6 +43,7 @@ class Profile(Derived):
     point_name: ClassVar[str] = "Hill number"
     order_axis: ClassVar[str] = "order: 0 counts every key alike; a higher order gives common keys more weight"
     default_error: ClassVar[float] = 0.1
+    topic = VARIETY
 
     def __init__(self, orders: Sequence[float] = (0.0, 1.0, 2.0)) -> None:
         if isinstance(orders, str) or not isinstance(orders, Sequence):
@@ -107,10 +108,6 @@ class Profile(Derived):
     def point_axis(cls, subject: Subject) -> str:
         """What its numbers measure: effective numbers of keys, whatever the order."""
         return f"effective number of {subject.noun or 'keys'}"
-
-    @property
-    def topic(self) -> Topic:
-        return VARIETY
 
     @property
     def caution_between_groups(self) -> str:

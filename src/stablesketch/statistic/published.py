@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, get_args
 
 from ..errors import BlobError
@@ -28,7 +28,7 @@ class Terms:
     ε and δ are the price of everything that the release is part of: a table, or a search for max_value. The relation
     and the unit are those the caller asked for; a table may be planned for other neighbours (bounding/groups.py).
     `total` says whether the release includes the noisy total that it was computed from, if there is one, and limits
-    that hold even for a stream without pairs (mechanism/shared/few_pairs.py). The total is paid for in any case.
+    that hold even for a stream without pairs (mechanism/shared/state.py). The total is paid for in any case.
     """
 
     epsilon: float
@@ -125,22 +125,11 @@ class Release:
 
     def content(self) -> dict[str, Any]:
         """The content of the JSON, as a dictionary."""
-        content = {"format": _FORMAT, **_finite(vars(self))}
-        content["points"] = [_of_point(point) for point in self.points]
-        if not self.points:
-            del content["points"]
-        if self.record is None:
-            del content["record"]
-        if not self.person:
-            del content["person"]
-        if not self.noise:
-            del content["noise"]
-        if self.unit is None:
-            del content["unit"]
-        if self.total is None:
-            del content["total"]
-        else:
-            content["total"] = dict(vars(self.total))
+        content = {"format": _FORMAT, **_written(self)}
+        if self.points:
+            content["points"] = [_written(point) for point in self.points]
+        if self.total is not None:
+            content["total"] = _written(self.total)
         return content
 
     @classmethod
@@ -250,16 +239,10 @@ def _limit(fields: Fields, name: str) -> float:
     return fields.number(name) if fields.optional(name) else math.inf
 
 
-def _finite(content: dict[str, Any]) -> dict[str, Any]:
-    """The content with null for infinite numbers, because JSON has no infinities."""
-    return {name: None if value == math.inf else value for name, value in content.items()}
-
-
-def _of_point(point: Point) -> dict[str, Any]:
-    content = dict(vars(point))
-    if point.band_low is None:
-        del content["band_low"], content["band_high"]
-    return _finite(content)
+def _written(one: Release | Point | NoisyTotal) -> dict[str, Any]:
+    """The fields that differ from their defaults, with null for infinite numbers, because JSON has no infinities."""
+    own = {each.name: getattr(one, each.name) for each in fields(one) if getattr(one, each.name) != each.default}
+    return {name: None if value == math.inf else value for name, value in own.items()}
 
 
 def _points(content: object) -> tuple[Point, ...]:

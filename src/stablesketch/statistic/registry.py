@@ -10,8 +10,7 @@ from ..errors import ArgumentError, ArgumentTypeError
 from .concentration import HHI, Simpson
 from .diversity import Hill, Renyi, Tsallis
 from .inequality import Atkinson, GeneralisedEntropy
-from .measured import Distinct, Shannon
-from .moment import Moment, Total
+from .measured import Distinct, Moment, Shannon, Total
 from .profile import Profile
 from .statistic import Statistic
 

@@ -11,8 +11,8 @@ import pytest
 
 import stablesketch as ss
 from stablesketch.mechanism.derived.plan import composed_epsilon
-from stablesketch.plan.altered import altered
 from stablesketch.plan.mechanism import charge_of
+from stablesketch.plan.plan import altered
 from stablesketch.privacy.charge import Charge
 
 VALUES = ss.Privacy(1.0, 1e-9, 100_000, max_value=100, relation="replace")

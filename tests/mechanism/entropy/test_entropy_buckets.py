@@ -10,8 +10,7 @@ from small_streams import uniform_below
 
 import stablesketch as ss
 from stablesketch.law.skewed import SkewedLaw
-from stablesketch.mechanism.entropy.measured import measured_entropy
-from stablesketch.mechanism.entropy.noise import entropy_noise
+from stablesketch.mechanism.entropy.noise import entropy_noise, measured_entropy
 from stablesketch.privacy.noisy_entropy import EntropyNoise
 
 Floats = np.ndarray

@@ -21,7 +21,7 @@ from scipy import stats
 
 import stablesketch as ss
 from stablesketch.mechanism.shared.laplace_noise import noise_of
-from stablesketch.plan.altered import altered
+from stablesketch.plan.plan import altered
 from stablesketch.privacy import discrete_laplace
 
 KEYS = [math.isqrt(2 * i) for i in range(600)]

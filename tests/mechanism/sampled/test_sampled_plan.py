@@ -9,7 +9,7 @@ import pytest
 from plan_texts import forged
 
 import stablesketch as ss
-from stablesketch.plan.altered import altered
+from stablesketch.plan.plan import altered
 from stablesketch.privacy.precision import rounding_delta
 from stablesketch.privacy.sampling import SampledCurve
 

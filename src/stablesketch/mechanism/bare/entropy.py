@@ -13,49 +13,35 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from ...errors import PlanInfeasible
 from ...numbers.arrays import Array
 from ...plan.arguments import LARGEST_SIZE, LEAST_SIZE
 from ...plan.asked import HEADER_BYTES, Asked
-from ...plan.plan import Accuracy, Cost, Numbers, Plan
-from ...plan.ways_out import either, instead_of
+from ...plan.in_words import instead_of
+from ...plan.plan import Plan
 from ...privacy import Privacy
 from ...privacy.charge import Charge
 from ...privacy.entropy_neighbours import entropy_sensitivity
-from ...privacy.precision import ENTROPY_ERROR, coarse_enough_step, entropy_is_covered, rounding_delta
+from ...privacy.precision import ENTROPY_ERROR, entropy_is_covered, rounding_delta
 from ...privacy.shift_curve import ShiftCurve
 from ...sketch.entropy_sketch import EntropySketch
 from ...sketch.entry_values import entry_bytes
 from ...sketch.estimators.entropy import entropy_deviation, entropy_estimate, entropy_pivot
 from ...sketch.estimators.pivot import PivotLaw
-from ...sketch.sketch import Sketch
 from ...statistic import Shannon, Statistic
 from ...text.wording import arg, stat
 from ..entropy.noise import exact_entropy_deviation
 from ..shared.belief import Belief
-from .floor import gaussian_guide
+from .floor import Grid, gaussian_guide
 from .moment import Bare, BareState
-from .plan import one_group
-
-if TYPE_CHECKING:
-    from ...secret import Secret
-
-_PRECISION_SHARE = 0.75  # the largest part of δ that finite precision may take
-_LARGEST_EPSILON = 20.0  # that an error message suggests
+from .plan import LARGEST_EPSILON, one_group
 
 
 class BareEntropyState(BareState):
     """Like `BareState`, but the entries are divided by the exact total before anything is computed from them."""
 
-    @staticmethod
-    def _opened(plan: Plan, secret: Secret | None) -> Sketch:
-        return EntropySketch(plan.size, secret)
-
-    @staticmethod
-    def _read(blob: bytes, secret: Secret | None) -> Sketch:
-        return EntropySketch.from_bytes(blob, secret)
+    law = "entropy"
 
     def _check_precision(self) -> None:
         # Uses the largest possible total: the total itself is private.
@@ -110,16 +96,16 @@ class BareEntropy(Bare):
         if asked.one_size is not None or asked.memory is not None:
             size = asked.size_within(_entry_bytes(privacy))
             if not _allows(size, shift, privacy):
-                raise _refused(privacy, shift, f"{size} entries", asked)
+                raise _refused(asked, shift, f"{size} entries")
             return _plan(asked, shift, size)
-        needed = _size_for(asked.error_or(asked.statistic.default_error), privacy)
+        needed = _size_for(asked.aim, privacy)
         if needed <= LARGEST_SIZE and _allows(needed, shift, privacy):
             return _plan(asked, shift, needed)
         if not asked.free_error:
-            raise _refused(privacy, shift, f"an error of {asked.error:g}", asked)
+            raise _refused(asked, shift, f"an error of {asked.error:g}")
         size = _largest_size(shift, privacy)
         if not size:
-            raise _refused(privacy, shift, f"even {LEAST_SIZE} entries, the minimum,", asked)
+            raise _refused(asked, shift, f"even {LEAST_SIZE} entries, the minimum,")
         return _plan(asked, shift, size)
 
     def cost(self, plan: Plan) -> Charge:
@@ -146,39 +132,40 @@ def absolute_error(plan: Plan) -> str:
 
 def _plan(asked: Asked, shift: float, size: int) -> Plan:
     privacy = asked.privacy
-    step, curve_delta = _grid(size, privacy)
-    curve = ShiftCurve(size, shift)
+    grid, curve = _grid(size, privacy), ShiftCurve(size, shift)
+    assert grid.curve_delta is not None  # this size is allowed
     return Plan(
         asked,
         "bare",
         # There is no pure ε: the right tail of R is lighter than any exponential.
-        Cost(min(curve.epsilon(curve_delta), privacy.epsilon), privacy.delta),
-        Accuracy(_spread(size, step), False, 0.0, exact_entropy_deviation(privacy)),
-        Numbers(size, step=step, bytes=HEADER_BYTES + math.ceil(size * _entry_bytes(privacy))),
+        epsilon=min(curve.epsilon(grid.curve_delta), privacy.epsilon),
+        delta=privacy.delta,
+        error=_spread(grid),
+        relative=False,
+        exact_error=exact_entropy_deviation(privacy),
+        size=size,
+        step=grid.step,
+        bytes=HEADER_BYTES + math.ceil(size * _entry_bytes(privacy)),
     )
 
 
-def _grid(size: int, privacy: Privacy) -> tuple[float, float]:
-    """(step, the δ left for the entries); the δ is negative if finite precision takes more than its share."""
-    share = _PRECISION_SHARE * privacy.delta
-    step = coarse_enough_step(entropy_deviation(size), privacy.epsilon, share, ENTROPY_ERROR)
-    cost = rounding_delta(privacy.epsilon, step, ENTROPY_ERROR)
-    return step, privacy.delta - cost if cost <= share else -1.0
+def _grid(size: int, privacy: Privacy) -> Grid:
+    return Grid.of(entropy_deviation(size), privacy, ENTROPY_ERROR)
 
 
-def _spread(size: int, step: float) -> float:
+def _spread(grid: Grid) -> float:
     """The deviation including the rounding, which moves H by an independent uniform number between -g/2 and g/2."""
-    return math.sqrt(entropy_deviation(size) ** 2 + step**2 / 12.0)
+    return math.sqrt(grid.deviation**2 + grid.step**2 / 12.0)
 
 
 def _allows(size: int, shift: float, privacy: Privacy) -> bool:
-    left = _grid(size, privacy)[1]
-    return left > 0.0 and math.isfinite(shift) and ShiftCurve(size, shift).delta(privacy.epsilon) <= left
+    left = _grid(size, privacy).curve_delta
+    return left is not None and math.isfinite(shift) and ShiftCurve(size, shift).delta(privacy.epsilon) <= left
 
 
 def _size_for(error: float, privacy: Privacy) -> int:
     sizes = range(LARGEST_SIZE + 1)
-    return bisect_left(sizes, True, LEAST_SIZE, key=lambda size: _spread(size, _grid(size, privacy)[0]) <= error)
+    return bisect_left(sizes, True, LEAST_SIZE, key=lambda size: _spread(_grid(size, privacy)) <= error)
 
 
 def _largest_size(shift: float, privacy: Privacy) -> int:
@@ -196,20 +183,18 @@ def _largest_size(shift: float, privacy: Privacy) -> int:
     return low
 
 
-def _refused(privacy: Privacy, shift: float, what: str, asked: Asked) -> PlanInfeasible:
+def _refused(asked: Asked, shift: float, what: str) -> PlanInfeasible:
     """The error that says what would work: a smaller size, a larger ε, a promise of more pairs, or a statistic with a
     floor.
     """
-    ways, size = [], 0
+    privacy, ways, size = asked.privacy, [], 0
     if math.isfinite(shift) and asked.measurement.of is None:  # callers cannot choose the size or ε of a part
         size = _largest_size(shift, privacy)
         if size:
-            ways.append(
-                f"{_only(asked)}{arg('size', size)}, whose error is {_spread(size, _grid(size, privacy)[0]):.2g} nats"
-            )
+            ways.append(f"{_only(asked)}{arg('size', size)}, whose error is {_spread(_grid(size, privacy)):.2g} nats")
         else:
             enough = float(f"{1.1 * ShiftCurve(LEAST_SIZE, shift).epsilon(0.2 * privacy.delta):.2g}")
-            if enough <= _LARGEST_EPSILON and _allows(LEAST_SIZE, shift, replace(privacy, epsilon=enough)):
+            if enough <= LARGEST_EPSILON and _allows(LEAST_SIZE, shift, replace(privacy, epsilon=enough)):
                 ways.append(arg("epsilon", enough))
     pairs = 0 if size else _enough_pairs(privacy)
     # Under replace the number of pairs is fixed; a promise helps only if none was made.
@@ -224,7 +209,7 @@ def _refused(privacy: Privacy, shift: float, what: str, asked: Asked) -> PlanInf
         f"among {number} pairs with values up to {privacy.max_value:,}, one person can change it by more than ε "
         "and δ can hide. "
         + (f"It needs {pairs:,} pairs or more. " if pairs and not promises else "")
-        + either([f"Pass {ways[0]}".replace("Pass Leave", "Leave"), *ways[1:]])
+        + ", or ".join([f"Pass {ways[0]}".replace("Pass Leave", "Leave"), *ways[1:]])
         + "."
     )
 
@@ -238,11 +223,8 @@ def _only(asked: Asked) -> str:
 def _enough_pairs(privacy: Privacy) -> int:
     """A round number of pairs that is enough to release the minimum number of entries; 0 if none below 10^12 is."""
     most = 1.5 * gaussian_guide(privacy.epsilon, privacy.delta) * entropy_deviation(LEAST_SIZE)  # a guide only
-    for power in range(12):
-        for digit in (1, 2, 5):
-            pairs = digit * int(10**power)
-            if pairs <= privacy.pairs:
-                continue
+    for pairs in (digit * int(10**power) for power in range(12) for digit in (1, 2, 5)):
+        if pairs > privacy.pairs:
             shift = entropy_sensitivity(replace(privacy, pairs=pairs), privacy.total or None)
             if shift <= most and _allows(LEAST_SIZE, shift, privacy):
                 return pairs

@@ -1,5 +1,5 @@
-"""The mathematics of bare plans: how much sensitivity (ε, δ) allows, the floor that achieves it, and the remaining
-error.
+"""The mathematics of bare plans: how much sensitivity (ε, δ) allows, the floor that achieves it, the grid, and the
+remaining error.
 
 Let ρ be the sensitivity and V the variance of one entry about ln F_p. An estimate has the relative error
 sqrt(V/size) (1 + Λ/F_p); the floor Λ buys privacy with error. As a guide, never a guarantee, the release is as private
@@ -9,6 +9,7 @@ as a Gaussian one with μ = ln ρ · sqrt(size/V). What is reported comes from t
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
 
@@ -17,8 +18,10 @@ from ...law import StableLaw
 from ...numbers.search import least_between
 from ...privacy import Privacy, PrivacyCurve
 from ...privacy.neighbours import MOST_FLOOR, log_sensitivity
+from ...privacy.precision import NUMERICAL_ERROR, coarse_enough_step, rounded_deviation, rounding_delta
 from ...text.wording import arg, subject
 
+PRECISION_SHARE = 0.75  # the largest part of δ that finite precision may take
 _NORMAL = NormalDist()
 
 
@@ -29,6 +32,32 @@ def relative_deviation(p: float, size: int) -> float:
     1.020 at size 50, docs/accuracy.md).
     """
     return math.sqrt(1.0 / (size * StableLaw(p).fisher_information)) * (1.0 + 1.0 / size)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The grid for an estimate of this deviation before it is rounded, and what it costs in δ.
+
+    `curve_delta` is the part of δ left for the entries after finite precision has taken its share; None if it takes
+    more than its share even on the coarsest grid.
+    """
+
+    deviation: float
+    step: float
+    cost: float
+    curve_delta: float | None
+
+    @classmethod
+    def of(cls, deviation: float, privacy: Privacy, numerical_error: float = NUMERICAL_ERROR) -> Grid:
+        share = PRECISION_SHARE * privacy.delta
+        step = coarse_enough_step(deviation, privacy.epsilon, share, numerical_error)
+        cost = rounding_delta(privacy.epsilon, step, numerical_error)
+        return cls(deviation, step, cost, privacy.delta - cost if cost <= share else None)
+
+    @property
+    def spread(self) -> float:
+        """The relative deviation after rounding ln T."""
+        return rounded_deviation(self.deviation, self.step)
 
 
 def gaussian_guide(epsilon: float, delta: float) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from ...privacy.charge import Charge
 from ...privacy.neighbours import worst_neighbours
 from ...privacy.precision import NUMERICAL_ERROR, is_covered, rounded_deviation, rounding_delta
 from ...sketch import Sketch
+from ...sketch.entry_law import LawKind
 from ...sketch.entry_values import log_magnitudes
 from ...sketch.estimators import log_estimates
 from ...sketch.estimators.pitman import log_estimate
@@ -31,16 +32,11 @@ from ..shared.state import SketchState, check_promise
 from .floor import relative_deviation
 from .plan import bare_plan
 
-if TYPE_CHECKING:
-    from ...secret import Secret
-
 
 class BareState(SketchState):
     """Symmetric entries; the release checks what the plan promises about the stream."""
 
-    @staticmethod
-    def _opened(plan: Plan, secret: Secret | None) -> Sketch:
-        return Sketch(plan.statistic.p, plan.size, secret, law="symmetric")
+    law: ClassVar[LawKind] = "symmetric"
 
     def check(self, confidence: float) -> None:
         plan, pairs = self._plan, self.pairs

@@ -5,27 +5,24 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import partial
 
 from ...errors import ArgumentError, PlanInfeasible
 from ...numbers.search import last_whole
 from ...plan.arguments import LARGEST_SIZE, LEAST_SIZE
 from ...plan.asked import HEADER_BYTES, Asked
+from ...plan.in_words import a_larger_error
 from ...plan.phantoms import Phantoms
-from ...plan.plan import Accuracy, Cost, Numbers, Plan
-from ...plan.ways_out import a_larger_error, either
+from ...plan.plan import Plan
 from ...privacy import Privacy, PrivacyCurve
 from ...privacy.neighbours import log_sensitivity
-from ...privacy.precision import STEPS_PER_DEVIATION, coarse_enough_step, rounded_deviation, rounding_delta
+from ...privacy.precision import STEPS_PER_DEVIATION
 from ...sketch.entry_values import entry_bytes
 from ...statistic import Moment, Statistic
 from ...text.wording import arg
-from ..shared.moments import exact_deviation, expected_moment
-from .floor import floor_for, gaussian_guide, largest_log_rho, relative_deviation
+from ..exact.moment import exact_deviation, expected_moment
+from .floor import PRECISION_SHARE, Grid, floor_for, gaussian_guide, largest_log_rho, relative_deviation
 
-_PRECISION_SHARE = 0.75  # the largest part of δ that finite precision may take
-_LARGEST_EPSILON = 20.0  # that an error message suggests: soon above it, finite precision costs too much
+LARGEST_EPSILON = 20.0  # that an error message suggests: soon above it, finite precision costs too much
 
 
 def bare_plan(asked: Asked) -> Plan:
@@ -64,7 +61,7 @@ def one_group(privacy: Privacy) -> None:
 def _plan_for_error(asked: Asked, guess: float) -> Plan:
     """Roughly the smallest size whose certified plan has at most this error; the Gaussian guide gives a first guess."""
     statistic, privacy = asked.statistic, asked.privacy
-    error = asked.error_or(statistic.default_error)
+    error = asked.aim
     if guess == 0.0:
         both = "Pass" if asked.error is None else f"Leave out {arg('error')} and pass"
         raise ArgumentError(
@@ -75,11 +72,11 @@ def _plan_for_error(asked: Asked, guess: float) -> Plan:
         )  # fmt: skip
     largest = _largest_size(statistic.p, privacy)
     if not largest:
-        raise _too_precise(statistic.p, privacy, LEAST_SIZE, asked.measurement.sharing)
+        raise _too_precise(asked, LEAST_SIZE)
     mu = gaussian_guide(privacy.epsilon, privacy.delta)
 
     def guided(size: int) -> float:
-        grid = _Grid.of(statistic.p, privacy, size)
+        grid = _grid(statistic.p, privacy, size)
         mass = floor_for(statistic.p, privacy, mu * grid.deviation, within=1e-3)
         return grid.spread * (1.0 + mass / guess)
 
@@ -87,7 +84,7 @@ def _plan_for_error(asked: Asked, guess: float) -> Plan:
         """The least size from `start` on for which the guide reaches the goal, or the largest."""
         return bisect_left(range(largest), True, start, key=lambda size: guided(size) <= goal)
 
-    finest = _Grid.of(statistic.p, privacy, largest)
+    finest = _grid(statistic.p, privacy, largest)
     if guided(largest) > error or finest.step > finest.deviation / STEPS_PER_DEVIATION:
         # Where the floor and a coarse grid decide the error, fewer entries can do better. The guide is too optimistic
         # by about 1/sqrt(size).
@@ -95,14 +92,14 @@ def _plan_for_error(asked: Asked, guess: float) -> Plan:
         largest = min(sizes, key=lambda size: guided(size) * (1.0 + 1.0 / math.sqrt(size)))
         if guided(largest) > error:
             best = _plan(asked, largest, guess).error
-            raise _unreachable(statistic, privacy, error, guess, largest, best)
+            raise _unreachable(asked, guess, largest, best)
     size = least(LEAST_SIZE, error)
     while True:
         candidate = _plan(asked, size, guess)
         if candidate.error <= error:
             return candidate
         if size == largest:
-            raise _unreachable(statistic, privacy, error, guess, size, candidate.error)
+            raise _unreachable(asked, guess, size, candidate.error)
         # This is how optimistic the guide was here; at the size we want, it is about the same.
         size = least(size + 1, error * guided(size) / candidate.error)
 
@@ -110,10 +107,10 @@ def _plan_for_error(asked: Asked, guess: float) -> Plan:
 def _plan(asked: Asked, size: int, guess: float) -> Plan:
     """The plan of this size: the least floor at which the certified curve gives (ε, δ less the cost of precision)."""
     p, privacy = asked.statistic.p, asked.privacy
-    grid = _Grid.of(p, privacy, size)
+    grid = _grid(p, privacy, size)
     curve_delta = grid.curve_delta
     if curve_delta is None:
-        raise _too_precise(p, privacy, size, asked.measurement.sharing)
+        raise _too_precise(asked, size)
     bare = min(log_sensitivity(p, privacy), 700.0)
     if PrivacyCurve.from_log(p, size, bare).delta(privacy.epsilon) <= curve_delta:
         log_rho = bare  # no floor is needed, so we need not know how much less would do
@@ -130,82 +127,67 @@ def _plan(asked: Asked, size: int, guess: float) -> Plan:
         )
     # δ at the requested ε is certified, here or at a larger ρ, so the requested ε is an upper bound too.
     epsilon = min(curve.epsilon(curve_delta), curve.pure_epsilon, privacy.epsilon)
-    error = grid.spread * (1.0 + mass / guess) if guess > 0.0 else grid.spread * mass
-    exact_error = exact_deviation(p, privacy) / (guess if guess > 0.0 else 1.0)
     entries = math.ceil(size * entry_bytes(p, max(guess, 1.0), "symmetric"))
     return Plan(
         asked,
         "bare",
-        Cost(epsilon, privacy.delta, curve.pure_epsilon),
-        Accuracy(error, guess > 0.0, guess, exact_error),
-        Numbers(size, step=grid.step, phantoms=phantoms, bytes=HEADER_BYTES + entries),
+        epsilon=epsilon,
+        delta=privacy.delta,
+        pure_epsilon=curve.pure_epsilon,
+        error=grid.spread * (1.0 + mass / guess) if guess > 0.0 else grid.spread * mass,
+        relative=guess > 0.0,
+        expected=guess,
+        exact_error=exact_deviation(p, privacy) / (guess if guess > 0.0 else 1.0),
+        size=size,
+        step=grid.step,
+        phantoms=phantoms,
+        bytes=HEADER_BYTES + entries,
     )
 
 
-@dataclass(frozen=True)
-class _Grid:
-    """The grid for `size` entries: `deviation` of the estimate before rounding to it, `spread` after.
-
-    `curve_delta` is the part of δ left for the entries after finite precision has taken its share; None if it takes
-    more than its share even on the coarsest grid.
-    """
-
-    deviation: float
-    step: float
-    spread: float
-    cost: float
-    curve_delta: float | None
-
-    @classmethod
-    def of(cls, p: float, privacy: Privacy, size: int) -> _Grid:
-        deviation = relative_deviation(p, size)
-        share = _PRECISION_SHARE * privacy.delta
-        step = coarse_enough_step(deviation, privacy.epsilon, share)
-        cost = rounding_delta(privacy.epsilon, step)
-        left = privacy.delta - cost if cost <= share else None
-        return cls(deviation, step, rounded_deviation(deviation, step), cost, left)
+def _grid(p: float, privacy: Privacy, size: int) -> Grid:
+    return Grid.of(relative_deviation(p, size), privacy)
 
 
 def _largest_size(p: float, privacy: Privacy) -> int:
     """The largest number of entries that has a grid: with fewer entries it can be coarser. 0 if there is none."""
-    there = partial(_Grid.of, p, privacy)
-    found = last_whole(lambda size: there(size).curve_delta is not None, LEAST_SIZE - 1, LARGEST_SIZE + 1)
+    found = last_whole(lambda size: _grid(p, privacy, size).curve_delta is not None, LEAST_SIZE - 1, LARGEST_SIZE + 1)
     return found if found >= LEAST_SIZE else 0
 
 
-def _too_precise(p: float, privacy: Privacy, size: int, measurements: int) -> PlanInfeasible:
+def _too_precise(asked: Asked, size: int) -> PlanInfeasible:
     """The error that says what would work; if several measurements share δ, the δ needed for all of them."""
-    if privacy.epsilon > _LARGEST_EPSILON:
+    p, privacy = asked.statistic.p, asked.privacy
+    if privacy.epsilon > LARGEST_EPSILON:
         return PlanInfeasible(
             f"ε = {privacy.epsilon:g} is too large for a sketch: the cost of finite precision "
-            f"grows as e^ε, and beyond about ε = {_LARGEST_EPSILON:g} it exceeds any δ. "
+            f"grows as e^ε, and beyond about ε = {LARGEST_EPSILON:g} it exceeds any δ. "
             f"Such an ε protects nobody anyway. Pass {arg('epsilon', 1)}, or a similar value, "
             f"or {arg('mechanism', 'exact')}."
         )
-    grid, largest = _Grid.of(p, privacy, size), _largest_size(p, privacy)
-    enough = 1.05 * grid.cost / _PRECISION_SHARE * measurements
+    grid, largest = _grid(p, privacy, size), _largest_size(p, privacy)
+    enough = 1.05 * grid.cost / PRECISION_SHARE * asked.measurement.sharing
     ways = [arg("delta", float(f"{enough:.2g}"))] if enough < 1.0 else []
     ways += [arg("size", largest)] if largest else []
     ways += [f"{arg('mechanism', 'exact')}, which has δ = 0", "a smaller ε"]
     return PlanInfeasible(
         f"δ = {privacy.delta:g} leaves too little after the cost of finite precision at size {size} and "
-        f"ε = {privacy.epsilon:g}, which is {grid.cost:.2g}. Pass {either(ways)}."
+        f"ε = {privacy.epsilon:g}, which is {grid.cost:.2g}. Pass {', or '.join(ways)}."
     )
 
 
-def _unreachable(
-    statistic: Statistic, privacy: Privacy, error: float, guess: float, largest: int, best: float
-) -> PlanInfeasible:
+def _unreachable(asked: Asked, guess: float, largest: int, best: float) -> PlanInfeasible:
+    statistic, privacy, error = asked.statistic, asked.privacy, asked.aim
     exact, epsilon = exact_deviation(statistic.p, privacy) / guess, privacy.epsilon * best / error
     ways = [
         a_larger_error(best) if best * 1.05 < 0.995 else f"Leave out {arg('error')} and pass {arg('size', largest)}"
     ]
     both = "" if exact <= error else f"leave out {arg('error')} and "
     ways += [f"{both}pass {arg('mechanism', 'exact')}, whose error is {exact:.3g}"] if exact < best else []
-    ways += [f"a larger ε, about {epsilon:.3g}"] if epsilon <= _LARGEST_EPSILON else []
+    ways += [f"a larger ε, about {epsilon:.3g}"] if epsilon <= LARGEST_EPSILON else []
     return PlanInfeasible(
         f"no sketch of up to {LARGEST_SIZE} entries reaches a relative error of {error:g}"
         f" at {statistic} = {guess:,.6g} with ε = {privacy.epsilon:g}, δ = "
-        f"{privacy.delta:g}: the best is {best:.3g}, with {largest}. {either(ways)}"
+        f"{privacy.delta:g}: the best is {best:.3g}, with {largest}. {', or '.join(ways)}"
         f"; or pass {arg('expected')} if F_p is known to be larger."
     )

@@ -5,24 +5,27 @@ To first order, the squared errors of independent measurements add up, after eac
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import ClassVar
 
 from ...errors import BlobError
 from ...plan.asked import Asked, MechanismName
-from ...plan.drowned import drowned
 from ...plan.in_words import NOTHING_USEFUL, amount, both_errors, shown_error, stored
 from ...plan.mechanism import Mechanism, Row, charge_of, mechanism_of, needs_promise
 from ...plan.plan import Plan
 from ...privacy.charge import Charge
 from ...statistic import Distinct, Moment, Shannon, Statistic
-from ...text.spoken import percent, relative_error
+from ...text.spoken import about, percent, relative_error
 from ..bare.entropy import absolute_error
 from ..bare.moment import bare_line, bare_rows
 from ..bare.plan import not_above_one
-from ..exact.number import ExactMechanism
+from ..exact.moment import ExactMechanism
 from .plan import combined, derived_plan, together
 from .state import DerivedState
+
+_PAIRS, _KEYS = 10**5, 10**3  # of an example, if the length of the stream is not public
+_MOST_NOISE = 0.5  # of the value: a 95% interval reaches twice as far, which is the whole value
 
 
 class FromSketches(Mechanism):
@@ -30,7 +33,6 @@ class FromSketches(Mechanism):
 
     state = DerivedState
     name: ClassVar[MechanismName] = "sketch"
-    computes = True
 
     def serves(self, statistic: Statistic, name: str) -> bool:
         return statistic.derived and name == self.name
@@ -93,7 +95,27 @@ class FromSketches(Mechanism):
         return self._drowned(plan) or super().error_in_words(plan)
 
     def _drowned(self, plan: Plan) -> str:
-        return "" if _counts_alone(plan) else drowned(plan, self)
+        """Says, with an example, that no useful answer can be expected in a typical stream. Empty if one can, or if the
+        plan's error already includes the noise. Computed from the plan alone.
+
+        The example has as many pairs as are promised, otherwise 100,000; 1,000 equally common keys; and values halfway
+        between 1 and the maximum on a logarithmic scale, because few values reach the maximum.
+        """
+        if _counts_alone(plan) or not plan.statistic.relative or self.includes_noise(plan):
+            return ""
+        pairs, unit = plan.privacy.pairs or _PAIRS, plan.privacy.unit
+        value = round(math.sqrt(plan.privacy.max_value))
+        keys = min(_KEYS, pairs)
+        noise = self.noise_at(plan, float(pairs * value), float(keys))
+        if noise <= _MOST_NOISE:
+            return ""
+        of_keys = "" if unit == "key" else f" of {keys:,} keys"
+        values = f" with {'totals' if unit == 'key' else 'values'} of {value:,}" if value > 1 else ""
+        times = "about as large as" if noise < 1.5 else f"about {about(noise)} times"
+        return (
+            f"no useful answer can be expected: in a stream of {pairs:,} {unit}s{of_keys}{values}, for example, the "
+            f"noise is {times} the value. More data, a larger ε or tighter bounds would help"
+        )
 
     def error_beside_noise(self, plan: Plan) -> str:
         if _counts_alone(plan):

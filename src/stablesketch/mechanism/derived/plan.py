@@ -20,7 +20,7 @@ import numpy as np
 from ...errors import ArgumentError, PlanInfeasible
 from ...plan.asked import HEADER_BYTES, Asked, Measurement
 from ...plan.mechanism import charge_of, mechanism_for
-from ...plan.plan import Accuracy, Cost, Numbers, Plan
+from ...plan.plan import Plan
 from ...plan.planner import planned
 from ...privacy import Privacy
 from ...privacy.charge import Charge
@@ -49,12 +49,12 @@ def derived_plan(asked: Asked) -> Plan:
                 "Pass one number for all, or one for each",
             )
     shares = _shares(needs, privacy)
-    inputs = _first_inputs(statistic, needs, shares, privacy, asked)
+    inputs = _first_inputs(asked, needs, shares)
     if len(inputs) > 1 and (privacy.max_value > 1 or any(one.floor or one.noise for one in inputs)):
         inputs = _raised(inputs, shares, privacy)
     error = combined(statistic, inputs, (one.error for one in inputs))
     if asked.error is not None and error > asked.error * (1.0 + 1e-9):
-        raise _out_of_reach(statistic, privacy, asked, f"it would be {error:.3g}")
+        raise _out_of_reach(asked, f"it would be {error:.3g}")
     several = len(inputs) > 1
     delta = max(privacy.delta, *(one.delta for one in inputs)) if several else inputs[0].delta
     if all(one.delta == 0.0 for one in inputs):
@@ -65,18 +65,16 @@ def derived_plan(asked: Asked) -> Plan:
     return Plan(
         asked,
         asked.mechanism,
-        Cost(epsilon, delta, math.fsum(one.pure_epsilon for one in inputs)),
-        Accuracy(
-            error,
-            statistic.relative and all(one.relative or not one.statistic.relative for one in inputs),
-            _expected(statistic, inputs, privacy),
-            combined(statistic, inputs, (one.exact_error for one in inputs), exact=True),
-        ),
-        Numbers(
-            sum(one.size for one in inputs),
-            bytes=HEADER_BYTES + sum(max(one.bytes - HEADER_BYTES, 0) + HEADER_BYTES for one in inputs),
-        ),
-        tuple(_decided(one) for one in inputs),
+        epsilon=epsilon,
+        delta=delta,
+        pure_epsilon=math.fsum(one.pure_epsilon for one in inputs),
+        error=error,
+        relative=statistic.relative and all(one.relative or not one.statistic.relative for one in inputs),
+        expected=_expected(statistic, inputs, privacy),
+        exact_error=combined(statistic, inputs, (one.exact_error for one in inputs), exact=True),
+        size=sum(one.size for one in inputs),
+        bytes=HEADER_BYTES + sum(max(one.bytes, HEADER_BYTES) for one in inputs),
+        inputs=tuple(_decided(one) for one in inputs),
     )
 
 
@@ -95,10 +93,9 @@ def _shares(needs: Sequence[Statistic], privacy: Privacy) -> list[float]:
     return [whole * (total if isinstance(each, Total) else (1.0 - total) / others) for each in needs]
 
 
-def _first_inputs(
-    statistic: Statistic, needs: Sequence[Statistic], shares: Sequence[float], privacy: Privacy, asked: Asked,
-) -> list[Plan]:  # fmt: skip
+def _first_inputs(asked: Asked, needs: Sequence[Statistic], shares: Sequence[float]) -> list[Plan]:
     """Plans every measurement for its share: by its size, its share of the memory, or the error allowed for it."""
+    statistic, privacy = asked.statistic, asked.privacy
     count = sum(not isinstance(each, Total) for each in needs)
     room = 1.0
     one_per_key = None if asked.each_per_key else asked.one_per_key
@@ -110,7 +107,7 @@ def _first_inputs(
         base = Asked(
             each,
             own,
-            expected=_expected_input(statistic, each, asked, privacy),
+            expected=_expected_input(asked, each),
             mechanism=asked.mechanism,
             deletes=asked.deletes,
             usual_memory=asked.usual_memory,
@@ -133,39 +130,39 @@ def _first_inputs(
             want = replace(base, error=statistic.default_error / statistic.factor(each), measurement=usual)
         else:
             # An error that the caller did not ask for need not be reached: it only decides the number of entries.
-            want = replace(base, size=_usual_size(each, statistic, privacy))
+            want = replace(base, size=_usual_size(asked, each))
         try:
             inputs[i] = planned(want)
         except (PlanInfeasible, ArgumentError) as error:
             # A measurement's advice about its own error or share of ε does not help the caller, who asks for the whole.
             if asked.error is not None and (isinstance(error, PlanInfeasible) or error.argument == "error"):
-                raise _out_of_reach(statistic, privacy, asked, f"the error of {each} alone is larger") from None
+                raise _out_of_reach(asked, f"the error of {each} alone is larger") from None
             if own is privacy or not isinstance(error, PlanInfeasible):
                 raise
             raise PlanInfeasible(
                 f"{statistic}: this measurement gets {own.epsilon:.3g} of ε = {privacy.epsilon:g}, and {error.wording}"
             ) from None
         if isinstance(each, Total) and inputs[i].relative:
-            noise = statistic.factor(each) * inputs[i].error / asked.error_or(statistic.default_error)
+            noise = statistic.factor(each) * inputs[i].error / asked.aim
             room = math.sqrt(max(1.0 - noise**2, 0.1))
     return [inputs[i] for i in range(len(needs))]
 
 
-def _out_of_reach(statistic: Statistic, privacy: Privacy, asked: Asked, why: str) -> PlanInfeasible:
+def _out_of_reach(asked: Asked, why: str) -> PlanInfeasible:
     return PlanInfeasible(
-        f"the error of {statistic} cannot be {asked.error:g} with ε = {privacy.epsilon:g}"
-        f", δ = {privacy.delta:g}: {why}. Leave out {arg('error')} for the usual "
+        f"the error of {asked.statistic} cannot be {asked.error:g} with ε = {asked.privacy.epsilon:g}"
+        f", δ = {asked.privacy.delta:g}: {why}. Leave out {arg('error')} for the usual "
         f"size, or pass a larger error, a larger ε, or a smaller {subject('max_value')}."
     )
 
 
-def _usual_size(needed: Statistic, statistic: Statistic, privacy: Privacy) -> int:
+def _usual_size(asked: Asked, needed: Statistic) -> int:
     """The size for the usual error in a stream long enough for noise not to matter.
 
     If finite precision does not allow that many entries, roughly the largest number that it allows.
     """
-    long = Privacy(privacy.epsilon, privacy.delta, pairs=_LONG, relation="replace")
-    error = statistic.default_error / statistic.factor(needed)
+    long = Privacy(asked.privacy.epsilon, asked.privacy.delta, pairs=_LONG, relation="replace")
+    error = asked.statistic.default_error / asked.statistic.factor(needed)
     while True:
         try:
             return planned(Asked(needed, long, error=error, mechanism="bare")).size
@@ -271,15 +268,16 @@ def _expected(statistic: Statistic, inputs: Sequence[Plan], privacy: Privacy) ->
     return float(statistic.of(found, privacy.pairs))  # type: ignore[arg-type]  # numbers are arrays of no dimension
 
 
-def _expected_input(statistic: Statistic, needed: Statistic, asked: Asked, privacy: Privacy) -> float | None:
+def _expected_input(asked: Asked, needed: Statistic) -> float | None:
     """The expected value of a measurement if the statistic is `expected`, at the least possible N."""
     if asked.expected is None:
         return None
-    if statistic.several:
+    if asked.statistic.several:
         raise ArgumentError(
             "expected", asked.expected, "cannot be used for a profile", "Leave it out", because="it has several values"
         )
-    return statistic.expected_of(needed, asked.expected, max(privacy.pairs, privacy.total, 1))
+    least = max(asked.privacy.pairs, asked.privacy.total, 1)
+    return asked.statistic.expected_of(needed, asked.expected, least)
 
 
 def composed_epsilon(inputs: Sequence[Plan], relation: str, delta: float) -> float:

@@ -1,4 +1,1 @@
-"""Shannon's entropy by a sketch, with noise: sketch.py.
-
-noise.py has the noise and measured.py the belief after a release, for exact entropy (mechanism/exact/entropy.py) too.
-"""
+"""Shannon's entropy by a sketch, with noise: sketch.py. Exact entropy (mechanism/exact/entropy.py) shares noise.py."""

@@ -14,32 +14,25 @@ key, the error on the stream with the heaviest keys (Σ p² = 0.013, one key has
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from ...errors import ArgumentError, PlanInfeasible
 from ...numbers.search import last_whole
 from ...plan.arguments import LARGEST_IN_ALL
 from ...plan.asked import HEADER_BYTES, Asked
-from ...plan.in_words import both_errors
-from ...plan.plan import Accuracy, Cost, Numbers, Plan
-from ...plan.ways_out import a_larger_error
+from ...plan.in_words import a_larger_error, both_errors
+from ...plan.plan import Plan
 from ...privacy import Privacy
 from ...sketch.entropy_sketch import EntropySketch
 from ...sketch.entry_values import entry_bytes
 from ...sketch.estimators.entropy_mean import entropy_mean_deviation, size_for
-from ...sketch.sketch import Sketch
 from ...statistic import Shannon, Statistic, total_is_public
 from ...text.wording import arg, subject
-from ..noisy.estimate import why_private
+from ..noisy.moment import why_private
 from ..shared.belief import Belief
 from ..shared.laplace_noise import noise_of
 from ..shared.layout import LARGEST_FLAT, TYPICAL_MOMENT, USUAL_ENTRIES, Layout, in_one_bucket, laid_out
 from ..shared.state import SketchState, check_promise
-from .measured import measured_entropy
-from .noise import Entropy, entropy_noise, exact_entropy_deviation, noise_for
-
-if TYPE_CHECKING:
-    from ...secret import Secret
+from .noise import Entropy, entropy_noise, exact_entropy_deviation, measured_entropy, noise_for
 
 _FEWEST = 16  # with fewer entries the estimate has too heavy a tail
 _PER_KEY = 64
@@ -49,13 +42,7 @@ _TOTAL_BYTES = 8  # for the total of a bucket
 class EntropyState(SketchState):
     """What is released from the entries, and why it is private: privacy/noisy_entropy.py."""
 
-    @staticmethod
-    def _opened(plan: Plan, secret: Secret | None) -> Sketch:
-        return EntropySketch(plan.size, secret, buckets=plan.buckets)
-
-    @staticmethod
-    def _read(blob: bytes, secret: Secret | None) -> Sketch:
-        return EntropySketch.from_bytes(blob, secret)
+    law = "entropy"
 
     def check(self, confidence: float) -> None:
         check_promise(self._plan, self.pairs, self.total)
@@ -103,11 +90,16 @@ class SketchEntropy(Entropy):
         return Plan(
             asked,
             "sketch",
-            Cost(privacy.epsilon, privacy.delta),
-            Accuracy(error, False, 0.0, exact_entropy_deviation(privacy)),
-            Numbers(
-                layout.size, layout.buckets, float(noise.step(bound)), noise.noise(bound), bytes=HEADER_BYTES + entries
-            ),
+            epsilon=privacy.epsilon,
+            delta=privacy.delta,
+            error=error,
+            relative=False,
+            exact_error=exact_entropy_deviation(privacy),
+            size=layout.size,
+            buckets=layout.buckets,
+            step=float(noise.step(bound)),
+            noise=noise.noise(bound),
+            bytes=HEADER_BYTES + entries,
         )
 
     def noise_at(self, plan: Plan, pairs: float, keys: float | None = None) -> float:
@@ -156,11 +148,11 @@ def _layout(privacy: Privacy, asked: Asked) -> Layout:
         layout = laid_out(asked.one_size, asked.one_per_key, _PER_KEY)
     elif asked.memory is not None:
         layout = _within(privacy, asked, asked.memory, LARGEST_IN_ALL)
-    elif asked.free_error or asked.error is None:
+    elif asked.free_error:
         sharing = asked.measurement.sharing
         layout = _within(privacy, asked, asked.usual_memory // sharing, USUAL_ENTRIES // sharing)
     else:
-        layout = _for_error(asked, asked.error, per_key)
+        layout = _for_error(asked, asked.aim, per_key)
     if layout.per_key < _FEWEST:
         name, value = ("entries_per_key", layout.per_key) if asked.one_per_key else ("size", layout.size)
         must = f"must be at least {_FEWEST} to estimate entropy"

@@ -7,18 +7,16 @@ from dataclasses import replace
 from fractions import Fraction
 
 from ...errors import PlanInfeasible
-from ...plan.altered import altered
 from ...plan.asked import Asked
 from ...plan.in_words import shown_error
-from ...plan.plan import Plan
+from ...plan.plan import Plan, altered
 from ...statistic import Shannon, Statistic, total_is_public
 from ...text.wording import arg
-from ..entropy.measured import measured_entropy
-from ..entropy.noise import Entropy, entropy_noise, exact_entropy_deviation, least_total, noise_for
+from ..entropy.noise import Entropy, entropy_noise, exact_entropy_deviation, least_total, measured_entropy, noise_for
 from ..shared.belief import Belief
 from ..shared.laplace_noise import noise_of
 from .histogram import HistogramState
-from .number import ExactMechanism, noise_plan
+from .moment import ExactMechanism, noise_plan
 
 
 class ExactEntropyState(HistogramState):

@@ -13,13 +13,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Protocol
 
 from ...errors import ArgumentError, PlanInfeasible
 from ...plan.plan import Plan
 from ...privacy import Privacy
 from ...privacy.estimate_precision import precision_of, usual_cap
-from ...privacy.noisy_estimate import NoisyEstimate, NoisyXi, Precision
+from ...privacy.noisy_estimate import NoisyEstimate, Precision
 from ...privacy.noisy_norm import NoisyNorm
 from ...privacy.norm_precision import most_keys, norm_precision, usual_norm_cap
 from ...sketch.estimators.norm import norm_law
@@ -51,31 +50,6 @@ class Noise:
     precision: Precision
 
 
-class Measure(Protocol):
-    """F_p or the norm."""
-
-    def change(self, privacy: Privacy) -> float:
-        """Δ: how much what is measured can differ between neighbours, under either relation; rounded up."""
-
-    def of_moment(self, moment: float) -> float:
-        """What is measured if F_p has this value."""
-
-    def relative_error(self, size: int) -> float:
-        """The relative error of F_p from this many entries, without noise, if every key touches all of them."""
-
-    def size_for(self, error: float) -> int:
-        """The fewest entries with at most this relative error of F_p, without noise."""
-
-    def cap(self, layout: Layout, privacy: Privacy, expected: float) -> float:
-        """Where an estimate is cut, in units of Δ: at the usual place, or with room for the expected F_p."""
-
-    def precision(self, layout: Layout, privacy: Privacy, grid: float, cap: float) -> Precision:
-        """The cost of finite precision with this grid (in units of the noise on X_hat) and this cap."""
-
-    def estimate(self, size: int, copies: int) -> NoisyXi:
-        """The law of the largest of this many ξ, for the certified noise."""
-
-
 @dataclass(frozen=True)
 class _Power:
     """F_p of an order below 1, from one-sided entries."""
@@ -83,18 +57,23 @@ class _Power:
     p: float
 
     def change(self, privacy: Privacy) -> float:
+        """Δ: how much what is measured can differ between neighbours, under either relation; rounded up."""
         return privacy.pairs_per_person * math.pow(privacy.max_value, self.p) * (1.0 + 1e-15)
 
     def of_moment(self, moment: float) -> float:
+        """What is measured if F_p has this value."""
         return moment
 
     def relative_error(self, size: int) -> float:
+        """The relative error of F_p from this many entries, without noise, if every key touches all of them."""
         return math.sqrt(power_sum(self.p, size).relative_variance)
 
     def size_for(self, error: float) -> int:
+        """The fewest entries with at most this relative error of F_p, without noise."""
         return power_size_for(self.p, error)
 
     def cap(self, layout: Layout, privacy: Privacy, expected: float) -> float:
+        """Where an estimate is cut, in units of Δ: at the usual place, or with room for the expected F_p."""
         change, copies = self._change(privacy), privacy.copies
         try:
             usual = usual_cap(self.p, layout.per_key, change, privacy.delta, copies, layout.buckets, layout.norm_share)
@@ -108,6 +87,7 @@ class _Power:
         return max(usual, _power_above(_ROOM * expected / change))
 
     def precision(self, layout: Layout, privacy: Privacy, grid: float, cap: float) -> Precision:
+        """The cost of finite precision with this grid (in units of the noise on X_hat) and this cap."""
         return precision_of(
             self.p, layout.per_key, cap, grid, self._change(privacy), privacy.copies, layout.buckets, layout.norm_share
         )
@@ -117,12 +97,13 @@ class _Power:
         return privacy.pairs_per_person * math.pow(privacy.max_value, self.p)
 
     def estimate(self, size: int, copies: int) -> NoisyEstimate:
+        """The law of the largest of this many ξ, for the certified noise."""
         return NoisyEstimate(self.p, size, copies)
 
 
 @dataclass(frozen=True)
 class _Norm:
-    """The norm of an order above 1, from symmetric entries."""
+    """The norm of an order above 1, from symmetric entries. Its methods mean what those of `_Power` do."""
 
     p: float
 
@@ -167,7 +148,7 @@ def most_keys_of(p: float, size: int, privacy: Privacy) -> float:
     return most_keys(p, size, privacy.delta, privacy.copies)
 
 
-def measure_of(p: float) -> Measure:
+def measure_of(p: float) -> _Power | _Norm:
     """The measure of an order from 0.05 to 2, except 1, where a counter is enough."""
     return _Power(p) if p < 1.0 else _Norm(p)
 

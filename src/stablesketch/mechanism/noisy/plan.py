@@ -17,10 +17,11 @@ from functools import lru_cache
 from ...errors import PlanInfeasible
 from ...plan.arguments import LARGEST_IN_ALL, LARGEST_SIZE
 from ...plan.asked import HEADER_BYTES, Asked
-from ...plan.plan import Accuracy, Cost, Numbers, Plan
-from ...plan.ways_out import a_larger_error
+from ...plan.in_words import a_larger_error
+from ...plan.plan import Plan
 from ...sketch.entry_values import entry_bytes
 from ...text.wording import arg
+from ..exact.moment import exact_moment_error, expected_moment
 from ..shared.layout import (
     FEW_PER_KEY,
     LARGEST_FLAT,
@@ -29,7 +30,6 @@ from ..shared.layout import (
     Layout,
     laid_out,
 )
-from ..shared.moments import exact_moment_error, expected_moment
 from .measure import entries_error, measure_of, noise_of_plan
 
 _FEWEST = 12  # entries, by default: fewer would save nothing and need several times the noise
@@ -48,7 +48,7 @@ def noisy_plan(asked: Asked) -> Plan:
         memory = asked.usual_memory // asked.measurement.sharing
         layout = _within(replace(asked, memory=memory), USUAL_ENTRIES // asked.measurement.sharing)
     else:
-        return _for_error(asked, asked.error_or(asked.statistic.default_error))
+        return _for_error(asked, asked.aim)
     return _plan(asked, layout)
 
 
@@ -86,7 +86,7 @@ def _for_error(asked: Asked, error: float) -> Plan:
     value is expected."""
     measure = measure_of(asked.statistic.p)
     fewest = max(measure.size_for(error), _FEWEST)
-    included = asked.error is not None and asked.expected is not None and not asked.measurement.usual
+    included = asked.expected is not None and not asked.free_error
     in_buckets = asked.statistic.p < 1.0
     largest = LARGEST_FLAT if in_buckets else LARGEST_SIZE
     if fewest <= largest and asked.one_per_key is None:
@@ -143,16 +143,18 @@ def _plan(asked: Asked, layout: Layout) -> Plan:
     return Plan(
         asked,
         "sketch",
-        Cost(asked.privacy.epsilon, asked.privacy.delta),
-        Accuracy(math.hypot(relative, added), True, expected, exact_moment_error(p, asked.privacy, expected)),
-        Numbers(
-            layout.size,
-            layout.buckets,
-            noise.step,
-            noise.scale,
-            noise.cap,
-            bytes=HEADER_BYTES + math.ceil(layout.size * _entry_bytes(asked, layout.buckets)),
-        ),
+        epsilon=asked.privacy.epsilon,
+        delta=asked.privacy.delta,
+        error=math.hypot(relative, added),
+        relative=True,
+        expected=expected,
+        exact_error=exact_moment_error(p, asked.privacy, expected),
+        size=layout.size,
+        buckets=layout.buckets,
+        step=noise.step,
+        noise=noise.scale,
+        cap=noise.cap,
+        bytes=HEADER_BYTES + math.ceil(layout.size * _entry_bytes(asked, layout.buckets)),
     )
 
 

@@ -12,12 +12,10 @@ from collections.abc import Callable
 
 from ...errors import ArgumentError, LedgerError, PlanInfeasible
 from ...numbers.search import least_between
-from ...plan.altered import altered
 from ...plan.asked import Asked
 from ...plan.mechanism import Row
 from ...plan.phantoms import Phantoms
-from ...plan.plan import Plan
-from ...plan.sampled import Sampled
+from ...plan.plan import Plan, Sampled, altered
 from ...privacy import PrivacyCurve
 from ...privacy.charge import Charge
 from ...privacy.neighbours import log_sensitivity

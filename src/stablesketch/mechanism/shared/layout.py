@@ -62,17 +62,13 @@ class Layout:
         return min(moved * privacy.pairs_per_person, self.buckets * privacy.copies)
 
 
-def _dividing(size: int, usual: int) -> int:
-    """The least number of entries per key, from `usual` to twice that, that divides the size; otherwise `usual`."""
-    return next((each for each in range(usual, 2 * usual + 1, 2) if size % each == 0), usual)
-
-
 def laid_out(size: int, per_key: int | None, usual: int) -> Layout:
-    """A layout of this many entries with this many per key, checked. By default a key touches all of them, or `usual`
-    if they are too many.
+    """A layout of this many entries with this many per key, checked. By default a key touches all of them; if they are
+    too many, the least number from `usual` to twice that which divides them.
     """
     if per_key is None:
-        per_key = size if size <= LARGEST_SIZE else _dividing(size, usual)
+        dividing = (each for each in range(usual, 2 * usual + 1, 2) if size % each == 0)
+        per_key = size if size <= LARGEST_SIZE else next(dividing, usual)
     if per_key >= size:
         if per_key > size:
             raise ArgumentError(

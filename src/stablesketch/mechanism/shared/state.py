@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +14,12 @@ from numpy.typing import NDArray
 from ...errors import BlobError, MergeError, NegativeTotal, SecretMismatch
 from ...plan.mechanism import mechanism_of
 from ...secret import Secret
-from ...sketch import Sketch
+from ...sketch import EntropySketch, Sketch
 from ...sketch.columns import Fingerprinter
+from ...sketch.entry_law import LawKind
+from ...statistic import Known, Statistic
 from ...statistic.published import NoisyTotal, Point, Release, Terms
 from .belief import Belief
-from .few_pairs import widened
 
 if TYPE_CHECKING:
     from ...plan import Plan
@@ -135,18 +137,23 @@ class CountingState(MeasuringState):
 class SketchState(MeasuringState):
     """The sketch of one collector. Its entries leave it only through `release` and `to_bytes`."""
 
+    law: ClassVar[LawKind]
+    """Of the entries."""
+
     def __init__(self, plan: Plan, secret: Secret | None, sketch: Sketch | None = None) -> None:
         self._plan = plan
         self._sketch = self._opened(plan, secret) if sketch is None else sketch
 
-    @staticmethod
-    @abstractmethod
-    def _opened(plan: Plan, secret: Secret | None) -> Sketch:
+    @classmethod
+    def _opened(cls, plan: Plan, secret: Secret | None) -> Sketch:
         """An empty sketch for this plan."""
+        if cls.law == "entropy":
+            return EntropySketch(plan.size, secret, plan.buckets)
+        return Sketch(plan.statistic.p, plan.size, secret, law=cls.law, buckets=plan.buckets)
 
-    @staticmethod
-    def _read(blob: bytes, secret: Secret | None) -> Sketch:
-        return Sketch.from_bytes(blob, secret)
+    @classmethod
+    def _read(cls, blob: bytes, secret: Secret | None) -> Sketch:
+        return (EntropySketch if cls.law == "entropy" else Sketch).from_bytes(blob, secret)
 
     @classmethod
     def from_bytes(cls, plan: Plan, blob: bytes, secret: Secret | None) -> Self:
@@ -238,3 +245,32 @@ def make_release(
         unit=privacy.unit,
         total=total,
     )
+
+
+def widened(
+    statistic: Statistic, low: float, high: float, points: tuple[Point, ...], total: NoisyTotal, confidence: float
+) -> tuple[float, float, tuple[Point, ...]]:
+    """(low, high, points) with limits that hold if the stream has few pairs or none, where its noisy total is released.
+
+    Looking at the total costs nothing: it is part of the release and of its price. If it cannot be distinguished from
+    0, there may be no pairs. Without pairs there are no shares, and therefore no Hill number and no entropy that an
+    interval could contain: what is computed may even be a single point. All that is known then is what the number of
+    keys allows, which is at most the total. The limits are at least that wide. Counts keep theirs, from 0 up.
+    """
+    reach = -math.log1p(-confidence) * total.scale
+    known = Known(most_pairs=max(total.value, 0.0) + reach)
+
+    def limits(each: Statistic, low: float, high: float) -> tuple[float, float]:
+        least, most = each.range(known) if each.of_shares else (low, high)
+        return min(low, least), max(high, most)
+
+    if not points:
+        return *limits(statistic, low, high), points
+
+    def moved(each: Statistic, point: Point) -> Point:
+        low, high = point.band_low, point.band_high
+        band = (None, None) if low is None or high is None else limits(each, low, high)
+        return Point(point.order, point.value, *limits(each, point.low, point.high), *band)
+
+    points = tuple(moved(each, point) for each, point in zip(statistic.points, points, strict=True))
+    return points[0].low, points[0].high, points
