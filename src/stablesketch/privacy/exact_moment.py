@@ -1,4 +1,4 @@
-"""F_p from exact totals, on a public grid: the integer that the exact mechanism adds its noise to.
+"""F_p or the norm from exact totals, on a public grid: the integer that the exact mechanism adds its noise to.
 
 F_p = Σ f_k^p is irrational for most p, and noise that is exact needs an integer. So F_p is expressed in units of a
 public step g, U = F_p/g rounded. Two things must be certain, whatever the data: how far U can be from F_p/g
@@ -15,6 +15,13 @@ comes as near as one likes for p < 1, if the other person's pairs go to a key th
 In a table (bounding/groups.py) every group has an F_p, a grid and a U of its own. If c_g of the c pairs are in group g,
 that group's F_p moves by at most c_g M^p, and the moves add up to c M^p; but every U that changes was rounded by
 itself.
+
+**Orders above 1.** There the norm ‖f‖_p = F_p^{1/p} is released and not F_p, which can move by any amount. A pair of
+value v raises one total, and by the triangle inequality the norm by at most v, so neighbours that differ by c pairs of
+values up to M have norms at most c M apart. The norm rises with every total, so that holds for replace too: both
+neighbours are the shared stream with up to c pairs added, and both norms lie between its norm and that plus c M. In a
+table the moves of all groups add up to c M, and every group is rounded by itself. Powers are computed with enough
+decimals for the norm to be correct to a tiny part of a unit; squares are whole numbers.
 """
 
 from __future__ import annotations
@@ -140,6 +147,34 @@ class _Powers:
                 power = Fraction(context.exp(context.multiply(Decimal(self._p), context.ln(Decimal(f)))))
             self._known[f] = math.floor(power * (1 << self._bits) + Fraction(1, 2))
         return self._known[f]
+
+
+def norm_units(totals: NDArray[np.integer] | Iterable[int], p: float, step: Fraction) -> int:
+    """U with |U - ‖f‖_p/step| <= 1/2 + MARGIN, for 1 < p <= 2. Equal totals are computed once.
+
+    With d digits every power, sum and root is correct to a relative 10^(2-d), and a few of them together to 10^(3-d).
+    The norm is at most the total, and d makes 10^(4-d) of that less than MARGIN·step.
+    """
+    counts = totals_by_size(totals)
+    total = sum(f * count for f, count in counts.items())
+    if not total:
+        return 0
+    digits = 8 + math.ceil(math.log10(math.ceil(total / (MARGIN * step)) + 1)) + math.ceil(math.log10(len(counts) + 1))
+    with localcontext(Context(prec=digits)) as context:
+        exponent = Decimal(p)  # exactly
+        moment = Decimal(0)
+        for f, count in counts.items():
+            power = Decimal(f * f) if p == 2.0 else context.power(Decimal(f), exponent)
+            moment = context.add(moment, context.multiply(power, Decimal(count)))
+        norm = context.sqrt(moment) if p == 2.0 else context.power(moment, context.divide(Decimal(1), exponent))
+        return nearest(Fraction(norm) / step)
+
+
+def norm_distance(max_value: int, pairs_per_person: int, step: Fraction, groups: int = 1) -> int:
+    """The largest difference of `norm_units` between neighbours, in up to this many groups together: each U is within
+    1/2 + MARGIN of its norm, and the norms move by at most c M in all."""
+    changed = min(groups, pairs_per_person)
+    return math.floor(pairs_per_person * max_value / step + changed * (1 + 2 * MARGIN))
 
 
 def totals_by_size(totals: NDArray[np.integer] | Iterable[int]) -> dict[int, int]:

@@ -17,8 +17,7 @@ from ...plan.asked import Asked
 from ...plan.mechanism import mechanism_of
 from ...plan.plan import Plan
 from ...privacy import discrete_laplace
-from ...privacy.exact_moment import moment_units, units_sensitivity
-from ...privacy.exact_norm import norm_distance, norm_units
+from ...privacy.exact_moment import moment_units, norm_distance, norm_units, units_sensitivity
 from ...statistic import Distinct, Moment, Statistic
 from ..shared.belief import Belief, moment_of
 from ..shared.counts_keys import CountsKeys
