@@ -17,7 +17,7 @@ import stablesketch as ss
 from stablesketch.law.skewed import SkewedLaw
 from stablesketch.mechanism.entropy.measured import _weights
 from stablesketch.privacy import discrete_laplace
-from stablesketch.privacy.bucket_entropy import TERM_ERROR, _exact_sum, bucket_mass, bucket_norm
+from stablesketch.privacy.entropy_mass import TERM_ERROR, _exact_sum, bucket_mass, bucket_norm
 from stablesketch.privacy.entropy_shares import NORM_SHARE
 from stablesketch.privacy.noisy_entropy import EntropyNoise, NoisyMass
 from stablesketch.sketch.estimators.entropy_mean import entropy_mean

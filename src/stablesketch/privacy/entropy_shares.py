@@ -23,8 +23,8 @@ from functools import cached_property
 from ..errors import ArgumentError
 from ..sketch.estimators.entropy_mean import entropy_mean_law
 from ..text.wording import arg, subject
+from .entropy_mass import failure
 from .estimate_precision import switching
-from .exact_entropy import failure
 from .privacy import Privacy
 
 # The share of ε for N, if it is private. To first order the error of H is (noise of G + |H - β| noise of N)/N, so the

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import ROUND_HALF_EVEN, Context, Decimal, localcontext
 from fractions import Fraction
 from numbers import Rational
@@ -43,8 +43,9 @@ from ..numbers.checked import checked_real, checked_whole
 MARGIN = Fraction(1, 1024)
 # Totals of more bits are refused, because the error bound below relies on this.
 TOTAL_BITS = 128
-# Powers of integers of this many bits come from `decimal`; those of larger ones from a series around these.
-_HEAD_BITS = 8
+# Powers of integers of this many bits come from `decimal`, those of larger ones from a series around these; logarithms
+# too (entropy_mass.py).
+HEAD_BITS = 8
 
 
 def moment_units(totals: NDArray[np.integer] | Iterable[int], p: float, step: Fraction) -> int:
@@ -114,26 +115,17 @@ class _Powers:
         self._known: dict[int, int] = {}
         self._coefficients: list[int] = []
         exact, coefficient = Fraction(p), Fraction(1)
-        for i in range(bits // (_HEAD_BITS - 1) + 2):
+        for i in range(bits // (HEAD_BITS - 1) + 2):
             self._coefficients.append(math.floor(coefficient * (1 << bits)))
             coefficient *= (exact - i) / (i + 1)
         self._coefficients.reverse()
 
     def __call__(self, f: int) -> int:
-        e = f.bit_length() - _HEAD_BITS
-        if e <= 0:
+        head, e, t = around_head(f, self._bits)
+        if e == 0:
             return self._rounded(f)
-        head = f >> e
-        bits = self._bits
-        product = self._rounded(head) * self._rounded(1 << e) >> bits
-        rest = f - (head << e)
-        if not rest:
-            return product
-        t = (rest << bits) // (head << e)
-        series = 0
-        for coefficient in self._coefficients:
-            series = coefficient + (series * t >> bits)
-        return product * series >> bits
+        product = self._rounded(head) * self._rounded(1 << e) >> self._bits
+        return product * horner(self._coefficients, t, self._bits) >> self._bits if t else product
 
     def _rounded(self, f: int) -> int:
         """f^p 2^bits with a relative error below 2^-bits, as exp(p ln f).
@@ -175,6 +167,21 @@ def norm_distance(max_value: int, pairs_per_person: int, step: Fraction, groups:
     1/2 + MARGIN of its norm, and the norms move by at most c M in all."""
     changed = min(groups, pairs_per_person)
     return math.floor(pairs_per_person * max_value / step + changed * (1 + 2 * MARGIN))
+
+
+def around_head(f: int, bits: int) -> tuple[int, int, int]:
+    """m, e and t 2^bits, rounded down, of f = m · 2^e · (1 + t): m the leading 8 bits, 0 <= t < 2^-7."""
+    e = max(f.bit_length() - HEAD_BITS, 0)
+    head = f >> e
+    return head, e, ((f - (head << e)) << bits) // (head << e)
+
+
+def horner(coefficients: Sequence[int], t: int, bits: int) -> int:
+    """The sum of a series at t, from its last coefficient to its first, all in units of 2^-bits and rounded down."""
+    series = 0
+    for coefficient in coefficients:
+        series = coefficient + (series * t >> bits)
+    return series
 
 
 def totals_by_size(totals: NDArray[np.integer] | Iterable[int]) -> dict[int, int]:
