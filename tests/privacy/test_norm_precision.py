@@ -15,8 +15,8 @@ from scipy.stats import norm as normal
 
 from stablesketch import ArgumentError, Secret
 from stablesketch.law.above_one import above_one_law
-from stablesketch.privacy import norm_precision as module
-from stablesketch.privacy.norm_precision import most_keys, norm_precision, usual_norm_cap
+from stablesketch.privacy import noisy_norm as module
+from stablesketch.privacy.noisy_norm import most_keys, norm_precision, usual_norm_cap
 from stablesketch.sketch.entry_law import EntryLaw
 from stablesketch.sketch.estimators.norm import norm_law, norms
 
