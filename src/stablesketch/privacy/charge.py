@@ -63,11 +63,11 @@ import numpy as np
 from ..errors import ArgumentError, LedgerCorrupt, LedgerError
 from ..format.checked_json import Fields, JsonError, parsed
 from .curve import PrivacyCurve
-from .estimate_loss import ESTIMATES, Certified
+from .estimate_loss import ESTIMATES, law_of_estimate
 from .lattice import upper_law
 from .loss import loss_cells
 from .loss_law import ATOM, Law, bounded, compose, either, power, split
-from .noisy_estimate import Precision
+from .noisy_estimate import NoisyXi, Precision
 from .shift_curve import ShiftCurve
 
 ChargeKind = Literal["sketch", "exact", "shift", "estimate", "all", "other"]
@@ -204,7 +204,9 @@ def _laws(charge: Charge, relation: str) -> tuple[Law, ...]:
         each = [one.laws(relation) for one in charge.charges]
         return tuple(reduce(compose, laws) for laws in zip(*each, strict=True))
     if charge.kind == "estimate":
-        law = _known(charge).law(charge.noise, charge.added, charge.gap)
+        _known(charge)  # or an error
+        at = charge.noise, charge.added, charge.gap
+        law = law_of_estimate(charge.estimate, charge.p, charge.size, charge.copies, *at)
         return (law, law) if relation == "add_remove" else (law,)
     if charge.kind == "sketch":
         removed, added = _entries(charge)
@@ -248,12 +250,12 @@ def _certified(charge: Charge, relation: str) -> float:
     raise _not_given(charge)
 
 
-def _known(charge: Charge) -> Certified:
-    """The known law of the ξ of an estimate."""
+def _known(charge: Charge) -> NoisyXi:
+    """The ξ of an estimate, whose law is known."""
     if not charge.noise > 0.0:
         raise LedgerError("the plan is for an estimate without noise. Make the plan again with ss.plan.")
     try:
-        return Certified(charge.estimate, charge.p, charge.size, charge.copies)
+        return ESTIMATES[charge.estimate](charge.p, charge.size, charge.copies)
     except (KeyError, ArgumentError) as error:
         raise LedgerError(f"the plan is for an invalid estimate: {error}") from None
 
@@ -261,11 +263,11 @@ def _known(charge: Charge) -> Certified:
 def _certified_estimate(charge: Charge) -> float:
     """Like `_certified`, for an estimate: by the bound that plans use, or by the law."""
     known, delta = _known(charge), charge.delta
+    (law,) = charge.laws("replace")
     # Only the shift at this noise and the failure of a `Precision` matter; a grid gives that shift exactly.
     precision = Precision(grid=0.5 * charge.added, failure=charge.gap)
 
     def holds(epsilon: float) -> bool:
-        law = known.law(charge.noise, charge.added, charge.gap)  # it is needed anyway
         return law.delta(epsilon) <= delta or known.delta(epsilon, charge.noise, precision) <= delta
 
     if holds(charge.epsilon):

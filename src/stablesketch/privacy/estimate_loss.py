@@ -36,14 +36,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
 from ..numbers.arrays import Array
 from .loss_law import Law
-from .noisy_estimate import RAISED_XI, NoisyEstimate, NoisyXi, Precision
+from .noisy_estimate import RAISED_XI, NoisyEstimate, NoisyXi
 from .noisy_norm import NoisyNorm
 from .upper_atoms import Atoms, power_atoms
 
@@ -62,38 +61,15 @@ ESTIMATES: Mapping[str, type[NoisyXi]] = {"power": NoisyEstimate, "norm": NoisyN
 an ArgumentError if there is no such estimate."""
 
 
-@dataclass(frozen=True)
-class Certified:
-    """The largest of several ξ of a known law: of one-sided entries ("power"), or of a norm of an order above 1."""
-
-    kind: str
-    p: float
-    size: int
-    copies: int
-
-    def __post_init__(self) -> None:
-        self._estimate()
-
-    def _estimate(self) -> NoisyXi:
-        return ESTIMATES[self.kind](self.p, self.size, self.copies)
-
-    def delta(self, epsilon: float, noise: float, precision: Precision) -> float:
-        """The bound of δ(ε) that plans use."""
-        return self._estimate().delta(epsilon, noise, precision)
-
-    def law(self, noise: float, added: float, failure: float) -> Law:
-        """The law of one release, for composition. It is the same in both directions."""
-        return _law(self, noise, added, failure)
-
-
 @lru_cache(maxsize=512)
-def _law(estimate: Certified, noise: float, added: float, failure: float) -> Law:
-    if estimate.kind == "power":
-        atoms = power_atoms(estimate.p, estimate.size)
+def law_of_estimate(kind: str, p: float, size: int, copies: int, noise: float, added: float, failure: float) -> Law:
+    """The law of one release of an estimate of this kind, for composition. It is the same in both directions."""
+    if kind == "power":
+        atoms = power_atoms(p, size)
     else:
-        points, tail = NoisyNorm(estimate.p, estimate.size).survival
+        points, tail = NoisyNorm(p, size).survival
         atoms = Atoms(points * RAISED_XI, tail)
-    return shifted_law(atoms.largest_of(estimate.copies), noise, added, failure)
+    return shifted_law(atoms.largest_of(copies), noise, added, failure)
 
 
 def shifted_law(atoms: Atoms, noise: float, added: float, failure: float) -> Law:
