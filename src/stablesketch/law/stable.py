@@ -118,8 +118,8 @@ class StableLaw:
     def abs_quantile(self, *, lower: None = None, upper: Many) -> Array: ...
     def abs_quantile(self, *, lower: float | Many | None = None, upper: float | Many | None = None) -> float | Array:
         """The x with P(|X| <= x) = lower, or with P(|X| > x) = upper. Give the one that is known exactly."""
-        given = self._given(lower, upper)
-        return _like(given, _exp(self._log_abs_quantile(lower, upper)))
+        given, log_quantile = self._abs_quantile(lower, upper)
+        return _like(given, _exp(log_quantile))
 
     @overload
     def log_abs_quantile(self, *, lower: float, upper: None = None) -> float: ...
@@ -133,23 +133,19 @@ class StableLaw:
         self, *, lower: float | Many | None = None, upper: float | Many | None = None
     ) -> float | Array:
         """ln of `abs_quantile`: finite even if the quantile exceeds the range of floats (p = 0.05, upper = 1e-20)."""
-        given = self._given(lower, upper)
-        return _like(given, self._log_abs_quantile(lower, upper))
+        return _like(*self._abs_quantile(lower, upper))
 
-    def _given(self, lower: float | Many | None, upper: float | Many | None) -> float | Many:
-        if lower is not None and upper is None:
-            return lower
-        if upper is not None and lower is None:
-            return upper
-        raise ArgumentTypeError(
-            "lower, upper", (lower, upper), "must have exactly one of the two", "Pass lower= or upper="
-        )
-
-    def _log_abs_quantile(self, lower: float | Many | None, upper: float | Many | None) -> Array:
+    def _abs_quantile(self, lower: float | Many | None, upper: float | Many | None) -> tuple[object, Array]:
+        """The probability that is given, and ln of its quantile."""
+        if (lower is None) == (upper is None):
+            raise ArgumentTypeError(
+                "lower, upper", (lower, upper), "must have exactly one of the two", "Pass lower= or upper="
+            )
+        law = log_magnitude(self.p)
         with np.errstate(divide="ignore"):
             if upper is None:
-                return log_magnitude(self.p).quantile(log_cdf=np.log(_probabilities("lower", lower)))
-            return log_magnitude(self.p).quantile(log_sf=np.log(_probabilities("upper", upper)))
+                return lower, law.quantile(log_cdf=np.log(_probabilities("lower", lower)))
+            return upper, law.quantile(log_sf=np.log(_probabilities("upper", upper)))
 
     @overload
     def log_density(self, y: float) -> float: ...

@@ -41,7 +41,7 @@ from functools import lru_cache
 import numpy as np
 
 from ..numbers.arrays import Array
-from .loss_law import Law
+from .loss_law import Law, on_lattice
 from .noisy_estimate import RAISED_XI, NoisyEstimate, NoisyXi
 from .noisy_norm import NoisyNorm
 from .upper_atoms import Atoms, power_atoms
@@ -83,7 +83,7 @@ def shifted_law(atoms: Atoms, noise: float, added: float, failure: float) -> Law
         return Law(0, 0, np.ones(1), infinity=1.0)  # worse than any pair; the finite mass allows composition
     step = math.ldexp(1.0, exponent)
     infinity = float(tail[cut - 1]) if cut else 0.0
-    weights = _split(shifts[cut:], masses[cut:], step)
+    weights = on_lattice(shifts[cut:], masses[cut:], 0, step, rate=0.5)
     mass, first = _two_sided(weights, step)
     rounding = 4.0 * (len(weights) + len(shifts) + 100) * _UNIT
     return Law(exponent, first, mass, (infinity + 2.0 * failure) * (1.0 + rounding), rounding).trimmed()
@@ -110,17 +110,6 @@ def _lattice(shifts: Array, tail: Array, masses: Array) -> tuple[int, int]:
             break
         exponent -= 1
     return exponent, cut
-
-
-def _split(shifts: Array, masses: Array, step: float) -> Array:
-    """Masses at the shifts 0, step, 2 step, ...: each shift is split between the two points around it, with the same
-    mean of e^{-s/2}."""
-    index = np.floor(shifts / step).astype(np.int64)
-    share = np.clip(np.expm1(0.5 * (index * step - shifts)) / math.expm1(-0.5 * step), 0.0, 1.0)
-    count = int(index.max()) + 2
-    out: Array = np.bincount(index, masses * (1.0 - share), count).astype(np.float64)
-    out += np.bincount(index + 1, masses * share, count)
-    return out
 
 
 def _two_sided(weights: Array, step: float) -> tuple[Array, int]:
