@@ -52,7 +52,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache, reduce
 from hashlib import sha256
@@ -121,16 +121,12 @@ class Charge:
         return {**fields, "parts": [one.to_dict() for one in self.charges]} if self.charges else fields
 
     @classmethod
-    def from_dict(cls, fields: Mapping[str, Any]) -> Charge:
-        """Reads the result of `to_dict`; anything else is a JsonError."""
-        return cls._read(fields, charges=True)
-
-    @classmethod
-    def _read(cls, content: object, *, charges: bool) -> Charge:
-        """A charge, or one of those it is composed of, which is composed of none itself."""
+    def from_dict(cls, content: object, *, inner: bool = False) -> Charge:
+        """Reads the result of `to_dict`; anything else is a JsonError. An `inner` charge, one of those that another is
+        composed of, is composed of none itself."""
         fields = Fields(content, "the charge")
-        inner = fields.any("parts", []) if charges else []
-        if not isinstance(inner, list) or len(inner) > MOST_CHARGES:
+        charges = [] if inner else fields.any("parts", [])
+        if not isinstance(charges, list) or len(charges) > MOST_CHARGES:
             raise JsonError(f"parts of the charge must be a list of up to {MOST_CHARGES}")
         kind = cast("ChargeKind", fields.choice("kind", *get_args(ChargeKind)))
         own: dict[str, Any] = {}
@@ -150,7 +146,7 @@ class Charge:
             epsilon=fields.number("epsilon", 0.0),
             delta=fields.number("delta", 0.0, 1.0),
             distance=fields.whole("distance", 0, 2**1000),
-            charges=tuple(cls._read(one, charges=False) for one in inner),
+            charges=tuple(cls.from_dict(one, inner=True) for one in charges),
             **own,
         )
         fields.end()

@@ -47,20 +47,16 @@ _REPEATED_SHARE = 1.0 / 32.0  # of δ, for blocks that do not repeat
 @dataclass(frozen=True)
 class EntropyShares:
     """The shares for entropy from `size` entries in `buckets` buckets; `size` is 0 for exact totals. `copies` is the
-    number of groups that a person's pairs may be in, each with its own release. `share` of ε goes to N if it is
-    private."""
+    number of groups that a person's pairs may be in, each with its own release."""
 
     privacy: Privacy
     size: int
     copies: int = 1
-    share: float = _TOTAL_SHARE
     buckets: int = 1
 
     def __post_init__(self) -> None:
         if self.copies < 1:
             raise ArgumentError("copies", self.copies, "must be at least 1", "Pass the number of groups")
-        if not 0.0 < self.share <= 0.9:
-            raise ArgumentError("share", self.share, "must be between 0 and 0.9", "Pass 0.375, for example")
         if self.copies > 1 and self.privacy.relation == "replace":
             raise ArgumentError(
                 "copies", self.copies,
@@ -103,7 +99,7 @@ class EntropyShares:
 
     @property
     def total_epsilon(self) -> float:
-        return 0.0 if self.total_is_public else self.share * self.privacy.epsilon
+        return 0.0 if self.total_is_public else _TOTAL_SHARE * self.privacy.epsilon
 
     @property
     def norm_epsilon(self) -> float:

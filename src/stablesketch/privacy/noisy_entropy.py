@@ -117,10 +117,8 @@ class EntropyNoise(EntropyShares):
 
     def charge(self) -> Charge:
         """What is charged for all groups together: G, N if it is private, ‖N‖ for buckets, and `mishap` of a sketch."""
-        mass = Charge(
-            "exact", epsilon=self.mass_epsilon, delta=self.lost, distance=self.distance, gap=self.lost
-        )  # fmt: skip
-        charges = [mass]
+        lost = self.lost
+        charges = [Charge("exact", epsilon=self.mass_epsilon, delta=lost, distance=self.distance, gap=lost)]
         if not self.total_is_public:
             charges.append(Charge("exact", epsilon=self.total_epsilon, distance=self.total_distance))
         if self.buckets > 1:
@@ -128,7 +126,7 @@ class EntropyNoise(EntropyShares):
         if self.size:
             charges.append(Charge("other", delta=self.mishap))
         if len(charges) == 1:
-            return mass
+            return charges[0]
         privacy = self.privacy
         return Charge("all", epsilon=privacy.epsilon, delta=privacy.delta, charges=tuple(charges))
 
