@@ -13,8 +13,8 @@ import pytest
 
 import stablesketch as ss
 from stablesketch.privacy.discrete_laplace import _log_inverse
-from stablesketch.privacy.entropy_mass import exact_mass, mass_change
-from stablesketch.privacy.entropy_neighbours import entropy_sensitivity
+from stablesketch.privacy.entropy.mass import exact_mass, mass_change
+from stablesketch.privacy.entropy.neighbours import entropy_sensitivity
 from stablesketch.privacy.exact_moment import _Powers, norm_units
 from stablesketch.text.spoken import at_least, at_most
 

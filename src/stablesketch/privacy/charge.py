@@ -5,7 +5,7 @@ reports. A kind says what noise there is, not which mechanism was asked for. Led
 change:
 
 - **sketch**: bare entries, without noise (mechanism/bare/moment.py). They are `size` entries of the pair (D_{p,1},
-  D_{p,ρ}), where ln ρ is the sensitivity (privacy/curve.py). `gap` is the probability that finite precision changes the
+  D_{p,ρ}), where ln ρ is the sensitivity (entries/curve.py). `gap` is the probability that finite precision changes the
   outcome (privacy/precision.py).
 - **exact**: noise on a whole number of known sensitivity, used for exact mechanisms, counters, distinct keys and
   entropy. The number has sensitivity D, and the noise is discrete Laplace of scale b = D/ε. For neighbours that are D
@@ -13,7 +13,7 @@ change:
   log-concave, so half lines distinguish best, and P(X <= y) - αP(X <= y - d) grows with d (Lemma 3 of
   docs/math-sensitivity-and-curve.md, which uses no more than that).
 - **shift**: bare entries of entropy, without noise (mechanism/bare/entropy.py). They are `size` entries of the law R
-  moved by at most `log_rho` (privacy/shift_curve.py), and `gap`. Entropy may rise or fall when a pair is added, so each
+  moved by at most `log_rho` (entries/shift_curve.py), and `gap`. Entropy may rise or fall when a pair is added, so each
   direction is charged the worse of the two.
 - **estimate**: noise on the estimate of a sketch, used for moments by default (mechanism/noisy/estimate.py,
   privacy/estimate_loss.py). `estimate`, p and `size` determine the law of its relative error ξ; the largest of `copies`
@@ -62,13 +62,13 @@ import numpy as np
 
 from ..errors import ArgumentError, LedgerCorrupt, LedgerError
 from ..format.checked_json import Fields, JsonError, parsed
-from .curve import PrivacyCurve
+from .entries.curve import PrivacyCurve
+from .entries.lattice import upper_law
+from .entries.loss import loss_cells
+from .entries.shift_curve import ShiftCurve
 from .estimate_loss import ESTIMATES, law_of_estimate
-from .lattice import upper_law
-from .loss import loss_cells
 from .loss_law import ATOM, Law, bounded, compose, either, power, split
 from .noisy_estimate import NoisyXi, Precision
-from .shift_curve import ShiftCurve
 
 ChargeKind = Literal["sketch", "exact", "shift", "estimate", "all", "other"]
 """The kinds are described at the top of this file."""

@@ -44,7 +44,7 @@ MARGIN = Fraction(1, 1024)
 # Totals of more bits are refused, because the error bound below relies on this.
 TOTAL_BITS = 128
 # Powers of integers of this many bits come from `decimal`, those of larger ones from a series around these; logarithms
-# too (entropy_mass.py).
+# too (entropy/mass.py).
 HEAD_BITS = 8
 
 

@@ -46,7 +46,7 @@ t_i),
 An empty sample without a floor leaves entries that are exactly 0, which may reveal everything, so d = 1.
 
 **Per entry.** If every entry has its own coins, the entries are independent, and the claim holds for each. From it,
-sampled_entries.py makes a law on a lattice, and composes it.
+entries/sampled.py makes a law on a lattice, and composes it.
 
 The result is a certified upper bound, not the exact curve: the claim is an inequality, and the cuts add to it.
 """
@@ -62,7 +62,7 @@ from ..errors import ArgumentError
 from ..law import StableLaw
 from ..numbers.checked import checked_real
 from .binomial import log_tail
-from .curve import PrivacyCurve
+from .entries.curve import PrivacyCurve
 from .neighbours import log_sensitivity
 from .privacy import Privacy
 
@@ -153,7 +153,7 @@ class SampledCurve:
         if not epsilon > 0.0:
             raise ArgumentError("epsilon", epsilon, "must be positive", "Pass 1.0, for example")
         if self.sampling.per == "entry":
-            from .sampled_entries import per_entry_delta
+            from .entries.sampled import per_entry_delta
 
             return per_entry_delta(self.p, self.size, self.privacy, self.sampling.rate, self.floor, float(epsilon))
         return self._per_pair(float(epsilon))

@@ -12,7 +12,7 @@ import stablesketch as ss
 from stablesketch.law.skewed import SkewedLaw
 from stablesketch.mechanism.entropy.measured import measured_entropy
 from stablesketch.mechanism.entropy.noise import entropy_noise
-from stablesketch.privacy.noisy_entropy import EntropyNoise
+from stablesketch.privacy.entropy.noise import EntropyNoise
 
 Floats = np.ndarray
 

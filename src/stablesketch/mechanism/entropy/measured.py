@@ -1,4 +1,4 @@
-"""Entropy from what was released about it: a value, limits, and a belief (privacy/noisy_entropy.py).
+"""Entropy from what was released about it: a value, limits, and a belief (privacy/entropy/noise.py).
 
 The release has N + Z_N and N (H + ζ - β') + Z_G, with a public β' and three independent errors of known law. So H is
 believed to be β' + (mass - Z_G)/(N - Z_N) - ζ, over the three laws; ζ = 0 for exact totals.
@@ -20,7 +20,7 @@ from statistics import NormalDist
 import numpy as np
 
 from ...numbers.arrays import Array
-from ...privacy.noisy_entropy import EntropyNoise, NoisyMass
+from ...privacy.entropy.noise import EntropyNoise, NoisyMass
 from ...sketch.estimators.entropy_mean import entropy_mean_law
 from ...statistic.published import NoisyTotal
 from ..shared.belief import Belief, belief

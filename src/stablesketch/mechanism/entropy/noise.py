@@ -1,4 +1,4 @@
-"""What entropy with noise has in common, from a sketch or from exact totals: privacy/noisy_entropy.py."""
+"""What entropy with noise has in common, from a sketch or from exact totals: privacy/entropy/noise.py."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ...plan.mechanism import Mechanism
 from ...plan.plan import Plan
 from ...privacy import Privacy
 from ...privacy.charge import Charge
-from ...privacy.noisy_entropy import EntropyNoise
+from ...privacy.entropy.noise import EntropyNoise
 
 
 class Entropy(Mechanism):

@@ -18,7 +18,7 @@ M, added one after the other to a stream that has a total of at most T in the en
 
 **Neighbours** therefore differ in G by at most Δ, T bounding the total of either. Add or remove: one is the other with
 pairs added. Replace: both are the shared part with up to c pairs added, so both lie in the same interval of length Δ.
-Of G - βN, N being private, they differ by half as much where pairs are added or removed: noisy_entropy.py.
+Of G - βN, N being private, they differ by half as much where pairs are added or removed: noise.py.
 
 **T** comes from N, if that is public (replace, every pair counts 1), or else from N with discrete Laplace noise Z. Let
 D be by how much neighbours can differ in N, and T = N + Z + D + k with P(Z < -k) <= δ_T. The larger of the two totals
@@ -39,9 +39,9 @@ and errors matter only in buckets that differ. There, for N_b <= 2^53 and |ζ_b|
 2^-47 N. All of this together is less than (η + 2^-42) N in either stream.
 
 "The same computed terms": rows move when a bucket before them fills, and a number must have the same bits wherever it
-is. numbers/elementary.py and IEEE arithmetic ensure that; tests/privacy/test_same_bits_anywhere.py checks it.
+is. numbers/elementary.py and IEEE arithmetic ensure that; tests/privacy/entropy/test_same_bits_anywhere.py checks it.
 
-What is released, from exact totals, a sketch or buckets, and why that is private: noisy_entropy.py.
+What is released, from exact totals, a sketch or buckets, and why that is private: noise.py.
 """
 
 from __future__ import annotations
@@ -55,13 +55,13 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ..numbers.arrays import Array
-from ..numbers.elementary import log
-from ..sketch.estimators.entropy_mean import entropy_mean
-from . import discrete_laplace
-from .exact_moment import HEAD_BITS, around_head, horner, nearest, totals_by_size
-from .neighbours import float_above
-from .privacy import Privacy
+from ...numbers.arrays import Array
+from ...numbers.elementary import log
+from ...sketch.estimators.entropy_mean import entropy_mean
+from .. import discrete_laplace
+from ..exact_moment import HEAD_BITS, around_head, horner, nearest, totals_by_size
+from ..neighbours import float_above
+from ..privacy import Privacy
 
 EXACT_ERROR = Fraction(1, 1 << 100)
 """η: the largest error of `exact_mass`, relative to N."""

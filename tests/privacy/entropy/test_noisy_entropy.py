@@ -17,7 +17,7 @@ import stablesketch as ss
 from stablesketch.law.skewed import SkewedLaw
 from stablesketch.mechanism.entropy.measured import measured_entropy
 from stablesketch.privacy import discrete_laplace
-from stablesketch.privacy.noisy_entropy import EntropyNoise, NoisyMass, error
+from stablesketch.privacy.entropy.noise import EntropyNoise, NoisyMass, error
 from stablesketch.sketch.entropy_sketch import EntropySketch
 from stablesketch.sketch.estimators.entropy_mean import entropy_mean, entropy_mean_deviation
 

@@ -11,8 +11,8 @@ The privacy accounting relies on two bounds, for every p from 0.05 to 1 and ever
     |slope - (ln h)'|  <= SLOPE_ERROR.
 
 They are measured, not proved. The largest errors found are 5e-13 and 8e-12, both at p = 0.8, where the law changes its
-method; mostly they are ten times smaller. tests/privacy/test_fine_density.py compares the table with another integral
-at thousands of points, and with 30 digits at some.
+method; mostly they are ten times smaller. tests/privacy/entries/test_fine_density.py compares the table with another
+integral at thousands of points, and with 30 digits at some.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..law.log_magnitude import log_magnitude
-from ..numbers.arrays import Array
+from ...law.log_magnitude import log_magnitude
+from ...numbers.arrays import Array
 
 VALUE_ERROR = 4e-12
 SLOPE_ERROR = 1e-10
