@@ -17,7 +17,7 @@ import tracemalloc
 from dataclasses import dataclass, field
 
 from stablesketch import PrivacyCurve
-from stablesketch.privacy.fine_density import fine_log_density
+from stablesketch.privacy.entries.fine_density import fine_log_density
 
 ORDERS = (0.05, 0.25, 0.5, 0.75, 0.999, 1.0)
 SIZES = (1, 50, 500, 10_000)

@@ -3,9 +3,9 @@
     python benchmarks/paper_settings.py [--releases 200]
 
 50 entries, δ = 1e-9, a stream with uniform keys and values. By the paper, ε cannot be chosen: it is (50/p) ln ρ. The
-same holds for the exact accounting of the same entries (privacy/curve.py), one pair replaced. For ε = 1 these entries
-need a floor (mechanism="bare", with the number of pairs promised). The estimate with noise needs neither floor nor
-promise, and adding or removing a pair costs the same. The table goes into docs/paper.md.
+same holds for the exact accounting of the same entries (privacy/entries/curve.py), one pair replaced. For ε = 1 these
+entries need a floor (mechanism="bare", with the number of pairs promised). The estimate with noise needs neither floor
+nor promise, and adding or removing a pair costs the same. The table goes into docs/paper.md.
 """
 
 from __future__ import annotations

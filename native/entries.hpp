@@ -8,7 +8,7 @@
 // flipped. The table of stable_table.hpp turns the bits into X, rounded to the nearest multiple of 2^-resolution (ties
 // to even). The rounding moves an entry by at most 2^-(q+1) sum_k f_k <= 2^-(q+1) F_p^{1/p}: the l_1 norm of the totals
 // is at most their l_p norm for p <= 1, so it is small compared with the scale of the entry for any stream. For p > 1
-// it is not, but the errors have random signs and cancel like the terms: see privacy/norm_precision.py.
+// it is not, but the errors have random signs and cancel like the terms: see privacy/noisy_norm.py.
 #pragma once
 
 #include <cstddef>

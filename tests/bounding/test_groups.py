@@ -17,7 +17,7 @@ from stablesketch.bounding.groups import GroupBudget, selected, threshold
 from stablesketch.engines.local.group_collectors import ListedGroups
 from stablesketch.engines.local.pour import pour_groups
 from stablesketch.plan.plan import altered
-from stablesketch.privacy.entropy_neighbours import entropy_sensitivity
+from stablesketch.privacy.entropy.neighbours import entropy_sensitivity
 
 SECRET = bytes(range(32))
 

@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 import stablesketch as ss
-from stablesketch.privacy.keyed_integers import KeyedIntegers
+from stablesketch.privacy.discrete_laplace import KeyedIntegers
 
 STATISTICS = [
     ss.Profile([0, 0.5, 0.75, 1, 2]), ss.Hill(0.5), ss.Hill(1), ss.Simpson(), ss.Shannon(), ss.Distinct(),

@@ -29,7 +29,7 @@ from ball_laws import LOWER, UPPER, Cauchy, Entropy, Normal, Stable, Tails, ball
 from flint import arb, arb_mat, arb_poly
 
 from stablesketch._native import deep_octaves, deep_rows, table
-from stablesketch.privacy.norm_precision import _one
+from stablesketch.privacy.noisy_norm import _one
 from stablesketch.sketch.entry_law import EntryLaw
 
 ULP = 2.0**-53
@@ -180,7 +180,7 @@ def power_is_off(law: EntryLaw, found: Errors) -> float:
 
 def suffices(law: EntryLaw, found: Errors) -> bool:
     """Whether the proofs take X to be as far off as that: docs/math-noisy-estimate.md, "Everything else", for one-sided
-    laws, privacy/norm_precision.py for orders above 1, where t is right to 2^-49 of itself, privacy/precision.py."""
+    laws, privacy/noisy_norm.py for orders above 1, where t is right to 2^-49 of itself, privacy/precision.py."""
     if law.kind == "one-sided":
         return power_is_off(law, found) <= OF_POWER
     if law.kind == "entropy":

@@ -8,6 +8,7 @@ import mpmath
 import numpy as np
 import pytest
 from above_one_oracle import upper_tail
+from draws import above_one_draws
 from scipy.stats import kstest, norm
 
 from stablesketch import ArgumentError, ArgumentTypeError
@@ -68,7 +69,7 @@ def test_fractional_moments(p: float) -> None:
 def test_samples_follow_the_law(p: float) -> None:
     """Kolmogorov's test at 1e-4: that is how often another seed would fail."""
     law = above_one_law(p)
-    drawn = law.sample(20_000, np.random.default_rng(7))
+    drawn = above_one_draws(p, 20_000, np.random.default_rng(7))
     below = np.exp(law.values(np.log(np.abs(drawn))).cdf)
     assert kstest(below, "uniform").pvalue > 1e-4
     assert abs(np.mean(drawn > 0.0) - 0.5) < 0.015

@@ -55,7 +55,7 @@ def test_rows_follow_the_law(p: float) -> None:
 
 @pytest.mark.parametrize("p", [1.1, 1.5, 1.9999, 2.0])
 def test_rows_are_right_to_3e15(p: float) -> None:
-    """privacy/norm_precision.py counts on 2e-15 of max(1, x), near 2 on 2.5e-14; Newton can show 3e-15 relative."""
+    """privacy/noisy_norm.py counts on 2e-15 of max(1, x), near 2 on 2.5e-14; Newton can show 3e-15 relative."""
     for side, octaves in ((UPPER, [0, 53]), (LOWER, [62])):
         for t in random_t(2, 1, octaves):
             assert relative_error(p, side, float(t)) < 3e-15

@@ -11,7 +11,7 @@ from ball_integrals import AboveOne, Ray, value_of
 from ball_laws import UPPER
 from flint import arb
 
-from stablesketch.privacy import norm_precision
+from stablesketch.privacy import noisy_norm
 
 CELLS = 200
 LAST = 2.0**-52  # no float is nearer to 2
@@ -47,8 +47,8 @@ def rest(p: arb, x: arb, radius: arb, power: int) -> arb:
 @pytest.mark.parametrize("power", [0, 1], ids=["tail", "density"])
 def test_from_50_on_tail_and_density_are_two_per_cent_above_their_limits_at_most(power: int) -> None:
     """With R = 4: the excess is below 0.0141, and what is left out below 1e-30 of the limit at the last p before 2."""
-    x, radius = arb(norm_precision._FAR), arb(4)
-    room = norm_precision._ABOVE_LIMIT - 1
+    x, radius = arb(noisy_norm._FAR), arb(4)
+    room = noisy_norm._ABOVE_LIMIT - 1
     largest = max(float(excess(p, x, radius, power).upper()) for p in cells())
     assert 0.003 < largest < 0.0141 < room
     least = 2 / arb.pi() * arb(0.8856) * LAST * x ** (-2 - power)  # c x^-p is no smaller; Γ >= 0.8856, sin(πy/2) >= y

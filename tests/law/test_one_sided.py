@@ -7,6 +7,7 @@ import math
 import mpmath
 import numpy as np
 import pytest
+from draws import one_sided_draws
 from mpmath import mpf
 from one_sided_oracle import by_angles, by_laplace, by_series
 
@@ -141,7 +142,7 @@ def test_the_limit_is_the_law_of_entropy() -> None:
 def test_samples_follow_the_law(p: float) -> None:
     """Kolmogorov-Smirnov at 20,000 draws: D sqrt(n) above 2.2 has probability 1.2e-4; the seed is fixed."""
     law = OneSidedLaw(p)
-    drawn = np.sort(law.sample(20_000, np.random.default_rng(11)))
+    drawn = np.sort(one_sided_draws(p, 20_000, np.random.default_rng(11)))
     cdf = np.exp(law.values(drawn).cdf)
     steps = np.arange(1, len(drawn) + 1) / len(drawn)
     assert max(np.max(steps - cdf), np.max(cdf - steps + 1 / len(drawn))) * math.sqrt(len(drawn)) < 2.2
@@ -151,7 +152,7 @@ def test_samples_follow_the_law(p: float) -> None:
 def test_sums_are_stable(p: float) -> None:
     """Σ f_k X_k is (Σ f_k^p)^{1/p} X in law: what everything rests on. As above, 1.2e-4."""
     law, totals = OneSidedLaw(p), np.array([5.0, 1.0, 1.0, 0.25])
-    drawn = np.exp(law.sample((20_000, 4), np.random.default_rng(12)) / p) @ totals
+    drawn = np.exp(one_sided_draws(p, (20_000, 4), np.random.default_rng(12)) / p) @ totals
     z = np.sort(p * np.log(drawn)) - math.log(np.sum(totals**p))
     cdf = np.exp(law.values(z).cdf)
     steps = np.arange(1, len(z) + 1) / len(z)

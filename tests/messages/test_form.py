@@ -90,7 +90,7 @@ PYTHON_ALONE = {
     "ledger/store.py": "SQL",
     "ledger/upgrade.py": "SQL",
     "planner_page/form.py": "HTML",
-    "privacy/curve.py": "a repr",
+    "privacy/entries/curve.py": "a repr",
     "reading/files.py": "SQL",
     "release/decide.py": "the name of a release in a ledger, which stays",
     "release/outcome.py": "notes under a table in Python",

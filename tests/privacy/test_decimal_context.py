@@ -13,10 +13,9 @@ import pytest
 
 import stablesketch as ss
 from stablesketch.privacy.discrete_laplace import _log_inverse
-from stablesketch.privacy.entropy_neighbours import entropy_sensitivity
-from stablesketch.privacy.exact_entropy import exact_mass, mass_change
-from stablesketch.privacy.exact_moment import _Powers
-from stablesketch.privacy.exact_norm import norm_units
+from stablesketch.privacy.entropy.mass import exact_mass, mass_change
+from stablesketch.privacy.entropy.neighbours import entropy_sensitivity
+from stablesketch.privacy.exact_moment import _Powers, norm_units
 from stablesketch.text.spoken import at_least, at_most
 
 PEOPLE = ss.Privacy(1.0, 1e-9, relation="replace", pairs_per_person=3, max_value=7)

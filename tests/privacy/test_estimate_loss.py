@@ -16,7 +16,7 @@ from test_noisy_estimate import vertical_tail
 from stablesketch import LedgerCorrupt, LedgerError
 from stablesketch.law.one_sided import one_sided_law
 from stablesketch.privacy.charge import Charge
-from stablesketch.privacy.estimate_loss import Certified, shifted_law
+from stablesketch.privacy.estimate_loss import law_of_estimate, shifted_law
 from stablesketch.privacy.loss_law import Law, compose, power
 from stablesketch.privacy.noisy_estimate import EXACT, NoisyEstimate, Precision
 from stablesketch.privacy.upper_atoms import Atoms, power_atoms
@@ -27,8 +27,8 @@ Array = np.ndarray
 
 def estimate_law(estimate: NoisyEstimate, noise: float, precision: Precision) -> Law:
     """The law of one release with Laplace noise of this scale, in units of Δ."""
-    known = Certified("power", estimate.p, estimate.size, estimate.copies)
-    return known.law(noise, precision.shift(noise), precision.failure)
+    known = "power", estimate.p, estimate.size, estimate.copies
+    return law_of_estimate(*known, noise, precision.shift(noise), precision.failure)
 
 
 def log_c(size: int) -> float:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 import mpmath
 import numpy as np
 import pytest
+from draws import one_sided_draws
 from mpmath import mpf
 from noise_helpers import noise_for
 from one_sided_oracle import by_angles, by_series
@@ -132,7 +133,7 @@ def test_from_integers_to_the_estimate(p: float, size: int) -> None:
     """Logarithms, mean and power by themselves: F from 1 to 2^60, entries drawn from the law."""
     rng = np.random.default_rng(size)
     resolution = Entries(EntryLaw("one-sided", p), 1).resolution
-    z = one_sided_law(p).sample(size, rng)
+    z = one_sided_draws(p, size, rng)
     for log_f in (0.0, 1.0, 23.0, 41.5):
         with mpmath.workdps(40):
             exact = [mpmath.exp(mpf(float(v + log_f)) / mpf(p)) * mpf(2) ** resolution for v in z]
@@ -202,7 +203,7 @@ def test_a_table_that_ends_early() -> None:
     hit = 0
     for _ in range(100):
         totals = rng.integers(1, 4, keys)[:, np.newaxis]
-        z = law.sample((keys, size), rng)
+        z = one_sided_draws(p, (keys, size), rng)
         true, cut = (np.log((totals * np.exp(some / p)).sum(axis=0)) for some in (z, np.minimum(z, end)))
         count = int(np.any(z > end, axis=0).sum())
         hit += count > 0
@@ -248,7 +249,7 @@ def test_low_estimates_at_one_half(size: int) -> None:
 def test_low_estimates_by_simulation(p: float) -> None:
     """20,000 sketches, of which 20 at most are expected below the quantile of 1e-3: 45 have probability 1e-6."""
     for size in (3, 100):
-        z = one_sided_law(p).sample((20_000, size), np.random.default_rng(size))
+        z = one_sided_draws(p, (20_000, size), np.random.default_rng(size))
         found = power_sum(p, size).log_estimates(z)
         assert np.sum(found < log_least_share(p, size, 1e-3)) < 45
 

@@ -7,6 +7,7 @@ import math
 import mpmath
 import numpy as np
 import pytest
+from draws import above_one_draws
 from mpmath import mpf
 from reference_update import ReferenceTable, magnitudes, reference_entries, variates
 from scipy.integrate import quad
@@ -14,8 +15,8 @@ from scipy.stats import norm as normal
 
 from stablesketch import ArgumentError, Secret
 from stablesketch.law.above_one import above_one_law
-from stablesketch.privacy import norm_precision as module
-from stablesketch.privacy.norm_precision import most_keys, norm_precision, usual_norm_cap
+from stablesketch.privacy import noisy_norm as module
+from stablesketch.privacy.noisy_norm import most_keys, norm_precision, usual_norm_cap
 from stablesketch.sketch.entry_law import EntryLaw
 from stablesketch.sketch.estimators.norm import norm_law, norms
 
@@ -59,7 +60,7 @@ def test_errors_as_large_as_may_be(monkeypatch: pytest.MonkeyPatch, p: float, na
     totals, size, sketches = streams()[name], 25, 120
     bound = norm_precision(p, size, 1e6, failure=1e-3)
     rng = np.random.default_rng(11)
-    x = above_one_law(p).sample((sketches * size, len(totals)), rng)
+    x = above_one_draws(p, (sketches * size, len(totals)), rng)
     error = 1e-9 * (1.0 + np.abs(x)) * np.sign(x) * np.where(rng.random(len(totals)) < 0.5, -1.0, 1.0)
     true = norms((x @ totals).reshape(sketches, size), p)
     moved = norms(((x + error) @ totals).reshape(sketches, size), p)
@@ -157,7 +158,7 @@ def test_an_entry_with_a_large_term_is_seldom_near_a_place(p: float) -> None:
     # Given that the first term is large: its tail is a power there, so x = z u^(-1/p) by u uniform.
     count = 4_000_000
     first = z * rng.random(count) ** (-1.0 / p)
-    second = f[1] * above_one_law(p).sample(count, rng)
+    second = f[1] * above_one_draws(p, count, rng)
     large = limit / 1.02 * (f[0] / z) ** p  # P(f_1 |x_1| > z)
     hit = np.mean(np.abs(first + second) < w)
     assert 2.0 * large * hit < bound
@@ -169,7 +170,7 @@ def test_the_mean_gap() -> None:
     """r E(V - U) by sorting: 20,000 times eleven magnitudes; its deviation is 1%, and 5% is allowed."""
     p, size = 1.5, 12
     law = norm_law(p, size)
-    sorted_ = np.sort(np.abs(above_one_law(p).sample((20_000, size - 1), np.random.default_rng(6))), axis=1)
+    sorted_ = np.sort(np.abs(above_one_draws(p, (20_000, size - 1), np.random.default_rng(6))), axis=1)
     gap = size * np.mean(sorted_[:, law.order - 1] - (sorted_[:, law.order - 2] if law.order > 1 else 0.0))
     assert law.gap(1e6) == pytest.approx(float(gap), rel=0.05)
 

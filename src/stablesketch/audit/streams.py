@@ -41,7 +41,7 @@ def neighbours_of(plan: Plan) -> list[Neighbours]:
     larger F_p first.
 
     In the worst pair all shared pairs have one key, and those that differ have new keys. This is the worst case for
-    moments (privacy/neighbours.py), for entropy if every pair counts 1 (privacy/entropy_neighbours.py), and for the
+    moments (privacy/neighbours.py), for entropy if every pair counts 1 (privacy/entropy/neighbours.py), and for the
     number of keys. Above order 1 the noise is on the norm, which changes most if all pairs of a person have one key
     and, if they are replaced, if many others have that key (privacy/noisy_norm.py).
     """

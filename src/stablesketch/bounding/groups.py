@@ -40,7 +40,7 @@ a - e^ε G_{Σ|d_g|}(a), which the half line attains for one shift by Σ |d_g|. 
 - *Distinct keys*: c_g each, c in all. With registers and phantoms, the probability that the phantoms are too few counts
   k times (privacy/distinct.py).
 - *Entropy*: N_g (H_g - β_g) moves by at most c_g/c of what c pairs can cause, on a grid of its own; N_g as above. The
-  probability that a bound of N_g is too small counts k times (privacy/noisy_entropy.py).
+  probability that a bound of N_g is too small counts k times (privacy/entropy/noise.py).
 
 Several numbers of one group, such as F_p and N of a Hill number, have independent noise. For each of these numbers the
 groups form one table, by the lemma, and the tables compose as releases of one stream do. The plan of a group, made for

@@ -31,7 +31,7 @@ from ..numbers.arrays import Array
 from ..numbers.checked import is_real
 from .log_magnitude import LogValues, by_parts, known_tail
 from .quadrature import gauss_log_exponential
-from .zolotarev import angle, angle_rate, log_scale, log_scale_rate, solve_log_scale
+from .zolotarev import angle, angle_rate, log_scale_rate, solve_log_scale
 
 _GAUSS_BELOW = 1.15
 _GAUSS_NODES = 32
@@ -41,7 +41,7 @@ _NEWTON_STEPS = 60
 
 @dataclass(frozen=True)
 class AboveOneLaw:
-    """The law of ln|X| for one p with 1 < p <= 2: densities, tails and quantiles in logarithms, and samples.
+    """The law of ln|X| for one p with 1 < p <= 2: densities, tails and quantiles in logarithms.
 
     Both tails are correct to a relative 1e-11 (1e-12 from p = 1.15 on) down to e^-700.
     """
@@ -162,18 +162,6 @@ class AboveOneLaw:
         """The level u = P(|X| <= x) whose quantile is most informative about the scale: it minimises u (1-u)/h²."""
         known = self.values(np.arange(-1.0, 1.5, 1.0 / 1024.0))
         return float(np.exp(known.cdf[np.argmin(known.cdf + known.sf - 2.0 * known.density)]))
-
-    def sample(self, shape: int | tuple[int, ...], rng: np.random.Generator) -> Array:
-        """Independent draws of X, by the formula of Chambers, Mallows and Stuck."""
-        complement = (0.5 * math.pi) * (1.0 - rng.random(shape))
-        waiting = np.maximum(rng.standard_exponential(shape), np.finfo(np.float64).tiny)
-        signs = np.where(rng.random(shape) < 0.5, -1.0, 1.0)
-        if self.p == 2.0:  # the formula at its limit, where cos θ cancels against sin 2θ
-            out: Array = signs * 2.0 * np.cos(complement) * np.sqrt(waiting)
-            return out
-        t = -np.log(np.tan(complement))
-        with np.errstate(over="ignore"):
-            return signs * np.exp(log_scale(t, self.p) - (1.0 - self.p) / self.p * np.log(waiting))
 
 
 above_one_law = lru_cache(maxsize=64)(AboveOneLaw)

@@ -83,7 +83,7 @@ def log_a_rise(u: Array, p: float) -> Array:
 
 @dataclass(frozen=True)
 class OneSidedLaw:
-    """The law of Z = p ln X for one p from 0.05 to 0.999: densities, tails and quantiles in logarithms, and samples.
+    """The law of Z = p ln X for one p from 0.05 to 0.999: densities, tails and quantiles in logarithms.
 
     Both tails are correct to a relative 1e-12 wherever their logarithm is above -10^6.
     """
@@ -255,20 +255,6 @@ class OneSidedLaw:
         kept = density > -700.0
         information = np.where(kept, slope, 0.0) ** 2 * np.exp(np.where(kept, density, -np.inf))
         return float(np.sum(0.5 * self.q * width * weights * information))
-
-    def sample(self, shape: int | tuple[int, ...], rng: np.random.Generator) -> Array:
-        """Independent draws of Z, by Kanter's formula."""
-        p, q = self.p, self.q
-        # 1 - U lies in (0, 1]. The distance from π must be kept exactly, because the large draws are there.
-        rest = math.pi * (1.0 - rng.random(shape))
-        u = math.pi - rest
-        waiting = np.maximum(rng.standard_exponential(shape), np.finfo(np.float64).tiny)
-        least = np.maximum(np.sin(rest), np.finfo(np.float64).tiny)
-        sines = p / q * np.log(np.maximum(np.sin(p * u), 1e-300) / least) + np.log(
-            np.maximum(np.sin(q * u), 1e-300) / least
-        )
-        drawn: Array = q * (np.where(u > 0.0, sines, self.log_least) - np.log(waiting))
-        return drawn
 
 
 one_sided_law = lru_cache(maxsize=64)(OneSidedLaw)

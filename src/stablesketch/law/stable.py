@@ -15,7 +15,7 @@ from ..numbers.arrays import Array
 from ..numbers.checked import is_real
 from ..text.wording import arg, stat
 from .log_magnitude import log_magnitude
-from .quantiles import log_quantile_from_log_cdf, log_quantile_from_log_sf
+from .tabulated import fisher_information, tabulated_log_density
 from .zolotarev import log_scale
 
 Many = NDArray[np.generic] | Sequence[float]
@@ -43,7 +43,7 @@ class StableLaw:
 
     Every function takes a number and returns a float, or takes an array and returns an array of the same shape.
     Densities, both tails and quantiles are correct to a relative 1e-10, and mostly to 1e-13, from the smallest float to
-    the largest, even for p arbitrarily close to 1. The formulas are in log_magnitude.py and tails.py. NaN gives NaN.
+    the largest, even for p arbitrarily close to 1. The formulas are in log_magnitude.py. NaN gives NaN.
 
     >>> law = StableLaw(0.5)
     >>> round(law.quantile(0.75), 6)
@@ -102,10 +102,10 @@ class StableLaw:
         probability = _probabilities("q", q)
         outer = 2.0 * np.minimum(probability, 1.0 - probability)
         far = np.abs(probability - 0.5) > 0.25
-        y = np.empty_like(probability)
+        y, law = np.empty_like(probability), log_magnitude(self.p)
         with np.errstate(divide="ignore"):
-            y[far] = log_quantile_from_log_sf(self.p, np.log(outer[far]))
-            y[~far] = log_quantile_from_log_cdf(self.p, np.log(2.0 * np.abs(probability[~far] - 0.5)))
+            y[far] = law.quantile(log_sf=np.log(outer[far]))
+            y[~far] = law.quantile(log_cdf=np.log(2.0 * np.abs(probability[~far] - 0.5)))
         return _like(q, np.where(probability < 0.5, -1.0, 1.0) * _exp(y))
 
     @overload
@@ -118,8 +118,8 @@ class StableLaw:
     def abs_quantile(self, *, lower: None = None, upper: Many) -> Array: ...
     def abs_quantile(self, *, lower: float | Many | None = None, upper: float | Many | None = None) -> float | Array:
         """The x with P(|X| <= x) = lower, or with P(|X| > x) = upper. Give the one that is known exactly."""
-        given = self._given(lower, upper)
-        return _like(given, _exp(self._log_abs_quantile(lower, upper)))
+        given, log_quantile = self._abs_quantile(lower, upper)
+        return _like(given, _exp(log_quantile))
 
     @overload
     def log_abs_quantile(self, *, lower: float, upper: None = None) -> float: ...
@@ -133,23 +133,19 @@ class StableLaw:
         self, *, lower: float | Many | None = None, upper: float | Many | None = None
     ) -> float | Array:
         """ln of `abs_quantile`: finite even if the quantile exceeds the range of floats (p = 0.05, upper = 1e-20)."""
-        given = self._given(lower, upper)
-        return _like(given, self._log_abs_quantile(lower, upper))
+        return _like(*self._abs_quantile(lower, upper))
 
-    def _given(self, lower: float | Many | None, upper: float | Many | None) -> float | Many:
-        if lower is not None and upper is None:
-            return lower
-        if upper is not None and lower is None:
-            return upper
-        raise ArgumentTypeError(
-            "lower, upper", (lower, upper), "must have exactly one of the two", "Pass lower= or upper="
-        )
-
-    def _log_abs_quantile(self, lower: float | Many | None, upper: float | Many | None) -> Array:
+    def _abs_quantile(self, lower: float | Many | None, upper: float | Many | None) -> tuple[object, Array]:
+        """The probability that is given, and ln of its quantile."""
+        if (lower is None) == (upper is None):
+            raise ArgumentTypeError(
+                "lower, upper", (lower, upper), "must have exactly one of the two", "Pass lower= or upper="
+            )
+        law = log_magnitude(self.p)
         with np.errstate(divide="ignore"):
             if upper is None:
-                return log_quantile_from_log_cdf(self.p, np.log(_probabilities("lower", lower)))
-            return log_quantile_from_log_sf(self.p, np.log(_probabilities("upper", upper)))
+                return lower, law.quantile(log_cdf=np.log(_probabilities("lower", lower)))
+            return upper, law.quantile(log_sf=np.log(_probabilities("upper", upper)))
 
     @overload
     def log_density(self, y: float) -> float: ...
@@ -165,16 +161,12 @@ class StableLaw:
     def score(self, y: Many) -> Array: ...
     def score(self, y: float | Many) -> float | Array:
         """h'(y)/h(y), falling from 1 to -p (h is log-concave); from the table, absolute error below 1e-7."""
-        from .tabulated import tabulated_log_density
-
         return _like(y, tabulated_log_density(self.p).derivatives(_floats("y", y))[1])
 
     @property
     def fisher_information(self) -> float:
         """The information of one entry about ln F_p, (1/p²) E[(h'/h)²]: an estimate from r entries has relative
         variance at least 1/(r · fisher_information). It is 1/2 at p = 1 and goes to 1 as p goes to 0."""
-        from .tabulated import fisher_information
-
         return fisher_information(self.p)
 
     def sample(self, size: int | tuple[int, ...], rng: np.random.Generator) -> Array:

@@ -1,7 +1,12 @@
-"""ln h and the quantiles of ln|X| as tables, for estimators that need millions of values.
+"""Tables for estimators that need millions of values: ln h and the quantiles of ln|X|, and ln h of the skewed law R.
 
 In each cell of a uniform grid, ln h is a polynomial of degree 5, the interpolant at the cell's Chebyshev nodes. Beyond
 the grid it is a straight line, with slope 1 below (|X| has a flat density at 0) and -p above (a power tail).
+
+**R.** In z = y for y >= 0 and z = -ln(1 - y) below, ln h is smooth on one scale: its left tail is a power of y. So the
+cells, of width 1/16, are in z; the error is below 1e-10. Left of the table ln h is -2 ln|y|, a straight line in z, to
+rounding. Right of it, where R falls with a probability below e^-148, ln h continues as -x + ln(x)/2, x = e^{y-1}, from
+its last value; the error is below 1e-3.
 """
 
 from __future__ import annotations
@@ -15,11 +20,16 @@ from numpy.typing import NDArray
 
 from ..numbers.arrays import Array
 from .log_magnitude import log_magnitude
+from .skewed import SkewedLaw
 
 _DEGREE = 5
 _CELL = 1.0 / 8.0
 # Where z = e^{-py} is e^{-26} = 5e-12, the law's upper tail is a straight line in logarithms to that accuracy.
 _STRAIGHT_FROM = 26.0
+# Of R: the grid in z, and the y beyond which ln h is below -10^300; it is kept there instead of becoming -∞.
+_SKEWED_CELL = 1.0 / 16.0
+_SKEWED_LOW, _SKEWED_HIGH = -40.0, 6.0
+_SKEWED_FARTHEST = 690.0
 
 
 def cell_polynomials(function: Callable[[Array], Array], low: float, width: float, cells: int) -> Array:
@@ -119,11 +129,43 @@ class TabulatedQuantile:
         return out
 
 
+class TabulatedSkewedLogDensity:
+    """ln h of R; absolute error below 1e-10 up to y = 6, about 40 ns per value."""
+
+    def __init__(self) -> None:
+        self._cells = round((_SKEWED_HIGH - _SKEWED_LOW) / _SKEWED_CELL)
+        law = SkewedLaw()
+
+        def in_z(z: Array) -> Array:
+            return law.values(np.where(z < 0.0, -np.expm1(-np.minimum(z, 0.0)), z)).density
+
+        self._powers = cell_polynomials(in_z, _SKEWED_LOW, _SKEWED_CELL, self._cells)
+
+    def __call__(self, y: Array) -> Array:
+        """ln h(y)."""
+        z = np.maximum(y, 0.0)
+        z -= np.log1p(z - y)
+        position = (z - _SKEWED_LOW) * (1.0 / _SKEWED_CELL)
+        cell = np.clip(position, 0.0, self._cells - 1.0).astype(np.intp)
+        position -= cell
+        np.clip(position, 0.0, 1.0, out=position)
+        value = in_cells(self._powers, cell, position)
+        if y.size and y.max() > _SKEWED_HIGH:
+            far = np.clip(y, _SKEWED_HIGH, _SKEWED_FARTHEST)
+            value += math.exp(_SKEWED_HIGH - 1.0) - np.exp(far - 1.0) + 0.5 * (far - _SKEWED_HIGH)
+        if y.size and z.min() < _SKEWED_LOW:
+            value += 2.0 * np.minimum(z - _SKEWED_LOW, 0.0)
+        return value
+
+
 tabulated_log_density = lru_cache(maxsize=16)(TabulatedLogDensity)
 """The table for p, built once."""
 
 tabulated_quantile = lru_cache(maxsize=16)(TabulatedQuantile)
 """The table for p, built once."""
+
+tabulated_skewed_log_density = lru_cache(maxsize=1)(TabulatedSkewedLogDensity)
+"""The table, built once, in a tenth of a second."""
 
 
 @lru_cache(maxsize=64)

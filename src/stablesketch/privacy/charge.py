@@ -5,7 +5,7 @@ reports. A kind says what noise there is, not which mechanism was asked for. Led
 change:
 
 - **sketch**: bare entries, without noise (mechanism/bare/moment.py). They are `size` entries of the pair (D_{p,1},
-  D_{p,ρ}), where ln ρ is the sensitivity (privacy/curve.py). `gap` is the probability that finite precision changes the
+  D_{p,ρ}), where ln ρ is the sensitivity (entries/curve.py). `gap` is the probability that finite precision changes the
   outcome (privacy/precision.py).
 - **exact**: noise on a whole number of known sensitivity, used for exact mechanisms, counters, distinct keys and
   entropy. The number has sensitivity D, and the noise is discrete Laplace of scale b = D/ε. For neighbours that are D
@@ -13,7 +13,7 @@ change:
   log-concave, so half lines distinguish best, and P(X <= y) - αP(X <= y - d) grows with d (Lemma 3 of
   docs/math-sensitivity-and-curve.md, which uses no more than that).
 - **shift**: bare entries of entropy, without noise (mechanism/bare/entropy.py). They are `size` entries of the law R
-  moved by at most `log_rho` (privacy/shift_curve.py), and `gap`. Entropy may rise or fall when a pair is added, so each
+  moved by at most `log_rho` (entries/shift_curve.py), and `gap`. Entropy may rise or fall when a pair is added, so each
   direction is charged the worse of the two.
 - **estimate**: noise on the estimate of a sketch, used for moments by default (mechanism/noisy/moment.py,
   privacy/estimate_loss.py). `estimate`, p and `size` determine the law of its relative error ξ; the largest of `copies`
@@ -52,7 +52,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache, reduce
 from hashlib import sha256
@@ -62,13 +62,13 @@ import numpy as np
 
 from ..errors import ArgumentError, LedgerCorrupt, LedgerError
 from ..format.checked_json import Fields, JsonError, parsed
-from .curve import PrivacyCurve
-from .estimate_loss import ESTIMATES, Certified
-from .lattice import upper_law
-from .loss import loss_cells
+from .entries.curve import PrivacyCurve
+from .entries.lattice import upper_law
+from .entries.loss import loss_cells
+from .entries.shift_curve import ShiftCurve
+from .estimate_loss import ESTIMATES, law_of_estimate
 from .loss_law import ATOM, Law, bounded, compose, either, power, split
-from .noisy_estimate import Precision
-from .shift_curve import ShiftCurve
+from .noisy_estimate import NoisyXi, Precision
 
 ChargeKind = Literal["sketch", "exact", "shift", "estimate", "all", "other"]
 """The kinds are described at the top of this file."""
@@ -121,16 +121,12 @@ class Charge:
         return {**fields, "parts": [one.to_dict() for one in self.charges]} if self.charges else fields
 
     @classmethod
-    def from_dict(cls, fields: Mapping[str, Any]) -> Charge:
-        """Reads the result of `to_dict`; anything else is a JsonError."""
-        return cls._read(fields, charges=True)
-
-    @classmethod
-    def _read(cls, content: object, *, charges: bool) -> Charge:
-        """A charge, or one of those it is composed of, which is composed of none itself."""
+    def from_dict(cls, content: object, *, inner: bool = False) -> Charge:
+        """Reads the result of `to_dict`; anything else is a JsonError. An `inner` charge, one of those that another is
+        composed of, is composed of none itself."""
         fields = Fields(content, "the charge")
-        inner = fields.any("parts", []) if charges else []
-        if not isinstance(inner, list) or len(inner) > MOST_CHARGES:
+        charges = [] if inner else fields.any("parts", [])
+        if not isinstance(charges, list) or len(charges) > MOST_CHARGES:
             raise JsonError(f"parts of the charge must be a list of up to {MOST_CHARGES}")
         kind = cast("ChargeKind", fields.choice("kind", *get_args(ChargeKind)))
         own: dict[str, Any] = {}
@@ -150,7 +146,7 @@ class Charge:
             epsilon=fields.number("epsilon", 0.0),
             delta=fields.number("delta", 0.0, 1.0),
             distance=fields.whole("distance", 0, 2**1000),
-            charges=tuple(cls._read(one, charges=False) for one in inner),
+            charges=tuple(cls.from_dict(one, inner=True) for one in charges),
             **own,
         )
         fields.end()
@@ -204,7 +200,9 @@ def _laws(charge: Charge, relation: str) -> tuple[Law, ...]:
         each = [one.laws(relation) for one in charge.charges]
         return tuple(reduce(compose, laws) for laws in zip(*each, strict=True))
     if charge.kind == "estimate":
-        law = _known(charge).law(charge.noise, charge.added, charge.gap)
+        _known(charge)  # or an error
+        at = charge.noise, charge.added, charge.gap
+        law = law_of_estimate(charge.estimate, charge.p, charge.size, charge.copies, *at)
         return (law, law) if relation == "add_remove" else (law,)
     if charge.kind == "sketch":
         removed, added = _entries(charge)
@@ -248,12 +246,12 @@ def _certified(charge: Charge, relation: str) -> float:
     raise _not_given(charge)
 
 
-def _known(charge: Charge) -> Certified:
-    """The known law of the ξ of an estimate."""
+def _known(charge: Charge) -> NoisyXi:
+    """The ξ of an estimate, whose law is known."""
     if not charge.noise > 0.0:
         raise LedgerError("the plan is for an estimate without noise. Make the plan again with ss.plan.")
     try:
-        return Certified(charge.estimate, charge.p, charge.size, charge.copies)
+        return ESTIMATES[charge.estimate](charge.p, charge.size, charge.copies)
     except (KeyError, ArgumentError) as error:
         raise LedgerError(f"the plan is for an invalid estimate: {error}") from None
 
@@ -261,11 +259,11 @@ def _known(charge: Charge) -> Certified:
 def _certified_estimate(charge: Charge) -> float:
     """Like `_certified`, for an estimate: by the bound that plans use, or by the law."""
     known, delta = _known(charge), charge.delta
+    (law,) = charge.laws("replace")
     # Only the shift at this noise and the failure of a `Precision` matter; a grid gives that shift exactly.
     precision = Precision(grid=0.5 * charge.added, failure=charge.gap)
 
     def holds(epsilon: float) -> bool:
-        law = known.law(charge.noise, charge.added, charge.gap)  # it is needed anyway
         return law.delta(epsilon) <= delta or known.delta(epsilon, charge.noise, precision) <= delta
 
     if holds(charge.epsilon):

@@ -9,13 +9,17 @@ by the triangle inequality. So releasing m + X is ε-private with ε = D/b and �
 Nothing here is rounded, which is the point. Laplace noise in floating point has gaps in its set of values, and the gaps
 depend on m: some outputs are then possible for only one of two neighbours, and no ε holds.
 
-This assumes that the integers below n that `below` returns are uniform and independent (`secrets.randbelow`: the
-operating system's generator), and that the observer does not see how long the draw took, because the number of draws
-depends on the noise.
+This assumes that the integers below n that `below` returns are uniform and independent, and that the observer does not
+see how long the draw took, because the number of draws depends on the noise. They come from the operating system's
+generator (`secrets.randbelow`), or from a key (`KeyedIntegers`): then the same secret and the same data give the same
+value. The key is derived for one purpose (`Secret.derive`) from the collector's secret, which has one release. Anyone
+who does not know the secret cannot distinguish these integers from fresh random ones, by the same assumption as for the
+projection.
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
 import secrets
 from collections.abc import Callable
@@ -30,6 +34,7 @@ Below = Callable[[int], int]
 
 # Digits of the first attempt at a quantile; more are used until the answer is certain.
 _DIGITS = 40
+_BLOCK = 256  # bytes that a key gives at a time
 
 
 def sample(scale: Fraction, below: Below = secrets.randbelow) -> int:
@@ -161,3 +166,30 @@ def _probability(value: object) -> Fraction:
     if not 0 < value < 1:
         raise ArgumentError("probability", value, "must be between 0 and 1", "Pass 0.975, for example")
     return Fraction(value)
+
+
+class KeyedIntegers:
+    """SHAKE-256(key, counter), cut to as many bits as are needed."""
+
+    __slots__ = ("_counter", "_key", "_left")
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+        self._counter = 0
+        self._left = b""
+
+    def below(self, n: int) -> int:
+        """Uniform on 0..n-1: a number that is not below n is drawn again."""
+        bits = (n - 1).bit_length()
+        while True:
+            drawn = int.from_bytes(self._take(-(-bits // 8)), "little") & ((1 << bits) - 1)
+            if drawn < n:
+                return drawn
+
+    def _take(self, count: int) -> bytes:
+        while len(self._left) < count:
+            block = hashlib.shake_256(self._key + self._counter.to_bytes(8, "little")).digest(_BLOCK)
+            self._left += block
+            self._counter += 1
+        taken, self._left = self._left[:count], self._left[count:]
+        return taken

@@ -75,7 +75,6 @@ from ..sketch import register_law
 from ..sketch.estimators import checked_confidence
 from ..text.wording import arg, subject
 from . import discrete_laplace
-from .keyed_integers import KeyedIntegers
 from .privacy import Privacy
 
 # More phantoms would make a release take seconds.
@@ -144,7 +143,9 @@ class PhantomNumber:
 
     def draw(self, secret: Secret) -> int:
         """Z of this secret: the same in every shard that has the secret."""
-        stream = KeyedIntegers(secret.derive(f"distinct/phantoms/{self.pairs_per_person}/{self.epsilon.hex()}"))
+        stream = discrete_laplace.KeyedIntegers(
+            secret.derive(f"distinct/phantoms/{self.pairs_per_person}/{self.epsilon.hex()}")
+        )
         return max(0, self.centre + discrete_laplace.sample(self.scale, stream.below))
 
     def _tail(self, k: int) -> float:

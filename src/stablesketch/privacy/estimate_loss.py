@@ -36,14 +36,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
 from ..numbers.arrays import Array
-from .loss_law import Law
-from .noisy_estimate import RAISED_XI, NoisyEstimate, NoisyXi, Precision
+from .loss_law import Law, on_lattice
+from .noisy_estimate import RAISED_XI, NoisyEstimate, NoisyXi
 from .noisy_norm import NoisyNorm
 from .upper_atoms import Atoms, power_atoms
 
@@ -62,38 +61,15 @@ ESTIMATES: Mapping[str, type[NoisyXi]] = {"power": NoisyEstimate, "norm": NoisyN
 an ArgumentError if there is no such estimate."""
 
 
-@dataclass(frozen=True)
-class Certified:
-    """The largest of several ξ of a known law: of one-sided entries ("power"), or of a norm of an order above 1."""
-
-    kind: str
-    p: float
-    size: int
-    copies: int
-
-    def __post_init__(self) -> None:
-        self._estimate()
-
-    def _estimate(self) -> NoisyXi:
-        return ESTIMATES[self.kind](self.p, self.size, self.copies)
-
-    def delta(self, epsilon: float, noise: float, precision: Precision) -> float:
-        """The bound of δ(ε) that plans use."""
-        return self._estimate().delta(epsilon, noise, precision)
-
-    def law(self, noise: float, added: float, failure: float) -> Law:
-        """The law of one release, for composition. It is the same in both directions."""
-        return _law(self, noise, added, failure)
-
-
 @lru_cache(maxsize=512)
-def _law(estimate: Certified, noise: float, added: float, failure: float) -> Law:
-    if estimate.kind == "power":
-        atoms = power_atoms(estimate.p, estimate.size)
+def law_of_estimate(kind: str, p: float, size: int, copies: int, noise: float, added: float, failure: float) -> Law:
+    """The law of one release of an estimate of this kind, for composition. It is the same in both directions."""
+    if kind == "power":
+        atoms = power_atoms(p, size)
     else:
-        points, tail = NoisyNorm(estimate.p, estimate.size).survival
+        points, tail = NoisyNorm(p, size).survival
         atoms = Atoms(points * RAISED_XI, tail)
-    return shifted_law(atoms.largest_of(estimate.copies), noise, added, failure)
+    return shifted_law(atoms.largest_of(copies), noise, added, failure)
 
 
 def shifted_law(atoms: Atoms, noise: float, added: float, failure: float) -> Law:
@@ -107,7 +83,7 @@ def shifted_law(atoms: Atoms, noise: float, added: float, failure: float) -> Law
         return Law(0, 0, np.ones(1), infinity=1.0)  # worse than any pair; the finite mass allows composition
     step = math.ldexp(1.0, exponent)
     infinity = float(tail[cut - 1]) if cut else 0.0
-    weights = _split(shifts[cut:], masses[cut:], step)
+    weights = on_lattice(shifts[cut:], masses[cut:], 0, step, rate=0.5)
     mass, first = _two_sided(weights, step)
     rounding = 4.0 * (len(weights) + len(shifts) + 100) * _UNIT
     return Law(exponent, first, mass, (infinity + 2.0 * failure) * (1.0 + rounding), rounding).trimmed()
@@ -134,17 +110,6 @@ def _lattice(shifts: Array, tail: Array, masses: Array) -> tuple[int, int]:
             break
         exponent -= 1
     return exponent, cut
-
-
-def _split(shifts: Array, masses: Array, step: float) -> Array:
-    """Masses at the shifts 0, step, 2 step, ...: each shift is split between the two points around it, with the same
-    mean of e^{-s/2}."""
-    index = np.floor(shifts / step).astype(np.int64)
-    share = np.clip(np.expm1(0.5 * (index * step - shifts)) / math.expm1(-0.5 * step), 0.0, 1.0)
-    count = int(index.max()) + 2
-    out: Array = np.bincount(index, masses * (1.0 - share), count).astype(np.float64)
-    out += np.bincount(index + 1, masses * share, count)
-    return out
 
 
 def _two_sided(weights: Array, step: float) -> tuple[Array, int]:

@@ -45,7 +45,7 @@ _MARGIN = 1.02
 
 # The part of the noise that rounding errors may take, and of δ that failures may take: together less than 1% of the
 # noise, from eight entries on, where 1% of δ is an eighth of 1% of the noise.
-_SHARE_OF_NOISE, _SHARE_OF_DELTA = 0.0075, 1.0 / 64.0
+SHARE_OF_NOISE, SHARE_OF_DELTA = 0.0075, 1.0 / 64.0
 
 
 def precision_of(
@@ -122,7 +122,7 @@ def usual_cap(
     for doublings in range(math.floor(math.log2(_LARGEST_MOMENT / sensitivity)), -1, -1):
         cap = 2.0**doublings
         found = precision_of(p, size, cap, 0.0, sensitivity, outputs, buckets, norm_share)
-        if found.shift(1.0) <= _SHARE_OF_NOISE and found.failures <= _SHARE_OF_DELTA * delta:
+        if found.shift(1.0) <= SHARE_OF_NOISE and found.failures <= SHARE_OF_DELTA * delta:
             return cap
     raise ArgumentError(
         "delta", delta, "must be above the probability that the computation fails", "Raise it, or use fewer entries"

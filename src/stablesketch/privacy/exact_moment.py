@@ -1,4 +1,4 @@
-"""F_p from exact totals, on a public grid: the integer that the exact mechanism adds its noise to.
+"""F_p or the norm from exact totals, on a public grid: the integer that the exact mechanism adds its noise to.
 
 F_p = Σ f_k^p is irrational for most p, and noise that is exact needs an integer. So F_p is expressed in units of a
 public step g, U = F_p/g rounded. Two things must be certain, whatever the data: how far U can be from F_p/g
@@ -15,13 +15,20 @@ comes as near as one likes for p < 1, if the other person's pairs go to a key th
 In a table (bounding/groups.py) every group has an F_p, a grid and a U of its own. If c_g of the c pairs are in group g,
 that group's F_p moves by at most c_g M^p, and the moves add up to c M^p; but every U that changes was rounded by
 itself.
+
+**Orders above 1.** There the norm ‖f‖_p = F_p^{1/p} is released and not F_p, which can move by any amount. A pair of
+value v raises one total, and by the triangle inequality the norm by at most v, so neighbours that differ by c pairs of
+values up to M have norms at most c M apart. The norm rises with every total, so that holds for replace too: both
+neighbours are the shared stream with up to c pairs added, and both norms lie between its norm and that plus c M. In a
+table the moves of all groups add up to c M, and every group is rounded by itself. Powers are computed with enough
+decimals for the norm to be correct to a tiny part of a unit; squares are whole numbers.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import ROUND_HALF_EVEN, Context, Decimal, localcontext
 from fractions import Fraction
 from numbers import Rational
@@ -36,8 +43,9 @@ from ..numbers.checked import checked_real, checked_whole
 MARGIN = Fraction(1, 1024)
 # Totals of more bits are refused, because the error bound below relies on this.
 TOTAL_BITS = 128
-# Powers of integers of this many bits come from `decimal`; those of larger ones from a series around these.
-_HEAD_BITS = 8
+# Powers of integers of this many bits come from `decimal`, those of larger ones from a series around these; logarithms
+# too (entropy/mass.py).
+HEAD_BITS = 8
 
 
 def moment_units(totals: NDArray[np.integer] | Iterable[int], p: float, step: Fraction) -> int:
@@ -107,26 +115,17 @@ class _Powers:
         self._known: dict[int, int] = {}
         self._coefficients: list[int] = []
         exact, coefficient = Fraction(p), Fraction(1)
-        for i in range(bits // (_HEAD_BITS - 1) + 2):
+        for i in range(bits // (HEAD_BITS - 1) + 2):
             self._coefficients.append(math.floor(coefficient * (1 << bits)))
             coefficient *= (exact - i) / (i + 1)
         self._coefficients.reverse()
 
     def __call__(self, f: int) -> int:
-        e = f.bit_length() - _HEAD_BITS
-        if e <= 0:
+        head, e, t = around_head(f, self._bits)
+        if e == 0:
             return self._rounded(f)
-        head = f >> e
-        bits = self._bits
-        product = self._rounded(head) * self._rounded(1 << e) >> bits
-        rest = f - (head << e)
-        if not rest:
-            return product
-        t = (rest << bits) // (head << e)
-        series = 0
-        for coefficient in self._coefficients:
-            series = coefficient + (series * t >> bits)
-        return product * series >> bits
+        product = self._rounded(head) * self._rounded(1 << e) >> self._bits
+        return product * horner(self._coefficients, t, self._bits) >> self._bits if t else product
 
     def _rounded(self, f: int) -> int:
         """f^p 2^bits with a relative error below 2^-bits, as exp(p ln f).
@@ -140,6 +139,49 @@ class _Powers:
                 power = Fraction(context.exp(context.multiply(Decimal(self._p), context.ln(Decimal(f)))))
             self._known[f] = math.floor(power * (1 << self._bits) + Fraction(1, 2))
         return self._known[f]
+
+
+def norm_units(totals: NDArray[np.integer] | Iterable[int], p: float, step: Fraction) -> int:
+    """U with |U - ‖f‖_p/step| <= 1/2 + MARGIN, for 1 < p <= 2. Equal totals are computed once.
+
+    With d digits every power, sum and root is correct to a relative 10^(2-d), and a few of them together to 10^(3-d).
+    The norm is at most the total, and d makes 10^(4-d) of that less than MARGIN·step.
+    """
+    counts = totals_by_size(totals)
+    total = sum(f * count for f, count in counts.items())
+    if not total:
+        return 0
+    digits = 8 + math.ceil(math.log10(math.ceil(total / (MARGIN * step)) + 1)) + math.ceil(math.log10(len(counts) + 1))
+    with localcontext(Context(prec=digits)) as context:
+        exponent = Decimal(p)  # exactly
+        moment = Decimal(0)
+        for f, count in counts.items():
+            power = Decimal(f * f) if p == 2.0 else context.power(Decimal(f), exponent)
+            moment = context.add(moment, context.multiply(power, Decimal(count)))
+        norm = context.sqrt(moment) if p == 2.0 else context.power(moment, context.divide(Decimal(1), exponent))
+        return nearest(Fraction(norm) / step)
+
+
+def norm_distance(max_value: int, pairs_per_person: int, step: Fraction, groups: int = 1) -> int:
+    """The largest difference of `norm_units` between neighbours, in up to this many groups together: each U is within
+    1/2 + MARGIN of its norm, and the norms move by at most c M in all."""
+    changed = min(groups, pairs_per_person)
+    return math.floor(pairs_per_person * max_value / step + changed * (1 + 2 * MARGIN))
+
+
+def around_head(f: int, bits: int) -> tuple[int, int, int]:
+    """m, e and t 2^bits, rounded down, of f = m · 2^e · (1 + t): m the leading 8 bits, 0 <= t < 2^-7."""
+    e = max(f.bit_length() - HEAD_BITS, 0)
+    head = f >> e
+    return head, e, ((f - (head << e)) << bits) // (head << e)
+
+
+def horner(coefficients: Sequence[int], t: int, bits: int) -> int:
+    """The sum of a series at t, from its last coefficient to its first, all in units of 2^-bits and rounded down."""
+    series = 0
+    for coefficient in coefficients:
+        series = coefficient + (series * t >> bits)
+    return series
 
 
 def totals_by_size(totals: NDArray[np.integer] | Iterable[int]) -> dict[int, int]:

@@ -185,14 +185,22 @@ def split(losses: Array, mass: Array, *, scale: float = 0.0, shift: float = 0.0)
     wanted = max(deviation, 1e-3 * largest, math.ldexp(1.0, _FINEST))
     exponent = max(_FINEST, min(_COARSEST, math.floor(math.log2(wanted / _FINENESS))))
     step = math.ldexp(1.0, exponent)
-    index = np.floor(losses / step).astype(np.int64)
-    share = np.clip(np.expm1(index * step - losses) / math.expm1(-step), 0.0, 1.0)
-    low = int(index.min())
-    count = int(index.max()) - low + 2
-    out: Array = np.bincount(index - low, mass * (1.0 - share), count).astype(np.float64)
-    out += np.bincount(index - low + 1, mass * share, count)
+    low = math.floor(float(np.min(losses)) / step)
+    out = on_lattice(losses, mass, low, step)
     rounding = (len(losses) + 20) * _UNIT
     return Law(exponent, low, out, scale=scale + rounding, shift=shift + 4.0 * _UNIT * largest).settled()
+
+
+def on_lattice(at: Array, mass: Array, first: int, step: float, rate: float = 1.0) -> Array:
+    """Masses at the points first·step, (first + 1)·step, ...: each mass is split between the two points around it, with
+    the same mean of e^{-rate·t}.
+    """
+    index = np.floor(at / step).astype(np.int64)
+    share = np.clip(np.expm1(rate * (index * step - at)) / math.expm1(-rate * step), 0.0, 1.0)
+    count = int(index.max()) - first + 2
+    out: Array = np.bincount(index - first, mass * (1.0 - share), count).astype(np.float64)
+    out += np.bincount(index - first + 1, mass * share, count)
+    return out
 
 
 def bounded(epsilon: float, delta: float) -> Law:

@@ -34,7 +34,7 @@ from ..errors import ArgumentError
 from ..numbers.arrays import Array
 from ..numbers.search import least_above
 from ..sketch.estimators.power_lattice import log_below, truncated_power
-from ..sketch.estimators.power_sum import one_sided_variance, power_sum
+from ..sketch.estimators.power_sum import PowerSum, one_sided_variance, power_sum
 
 # Logarithms of probabilities are raised by this: the error of the table of ln P(Y <= y) is below 1e-9, of ln φ 1e-11.
 RAISED = 2e-9
@@ -79,25 +79,32 @@ class Precision:
 EXACT = Precision()
 
 
-def expected_excess(
-    xi: Array, tail: Array, copies: int, epsilon: float, noise: float, precision: Precision = EXACT
-) -> float:
-    """E f of the largest of `copies` independent ξ, plus 2π: xi decreases along the array, and tail, which bounds
-    P(one ξ >= xi), increases.
-
-    Between two of these points P(ξ >= x) is taken at the lower one: the mass of a step has the greater ξ.
-    """
-    masses = np.diff(tail_of_largest(tail, copies), prepend=0.0)
-    with np.errstate(over="ignore"):  # for a large ε
-        f = np.maximum(-np.expm1(0.5 * (epsilon - xi * (RAISED_XI / noise) - precision.shift(noise))), 0.0)
-    return min(float(masses @ f) * (1.0 + 1e-12) + precision.failures, 1.0)
-
-
 def tail_of_largest(tail: Array, copies: int) -> Array:
     """P(the largest of `copies` independent ξ >= x), from that of one: 1 - (1 - tail)^copies."""
     with np.errstate(divide="ignore"):
         several: Array = -np.expm1(copies * np.log1p(-np.minimum(tail, 1.0)))
     return several
+
+
+def log_transform(law: PowerSum) -> tuple[Array, Array]:
+    """τ = ln σ, and a bound of r ln φ(σ)."""
+    tau, log_phi = law.transform
+    return tau, law.size * np.minimum(log_phi + RAISED, 0.0)
+
+
+def chernoff_bounds(law: PowerSum, log_sums: Array, below: float) -> Array:
+    """The least over many σ of e^{σs} φ(σ)^r, at most 1, for increasing ln s: all of them bound P(S <= s).
+
+    Only σ from 1/s to r/s can be best, smaller ones in the middle of the law: those from e^-below/s on are tried.
+    """
+    tau, powers = log_transform(law)
+    near = slice(*np.searchsorted(tau, [-log_sums[-1] - below, -log_sums[0] + math.log(law.size) + 5.0]))
+    best = np.empty_like(log_sums)
+    with np.errstate(over="ignore"):
+        for start in range(0, len(log_sums), 100):
+            some = slice(start, start + 100)
+            best[some] = np.min(np.exp(log_sums[some, np.newaxis] + tau[near]) + powers[near], axis=1)
+    return np.exp(np.minimum(best, 0.0))
 
 
 def check_asked(epsilon: float, delta: float, precision: Precision) -> None:
@@ -140,7 +147,18 @@ class NoisyXi(ABC):
         """An upper bound of δ(ε) with Laplace noise of this scale; 1 if the shift alone reaches ε."""
         if precision.shift(noise) >= epsilon:
             return 1.0
-        return expected_excess(*self._above(epsilon, noise, precision), self.copies, epsilon, noise, precision)
+        return self._expected(*self._above(epsilon, noise, precision), epsilon, noise, precision)
+
+    def _expected(self, xi: Array, tail: Array, epsilon: float, noise: float, precision: Precision) -> float:
+        """E f of the largest ξ, plus 2π: xi decreases along the array, and tail, which bounds P(one ξ >= xi),
+        increases.
+
+        Between two of these points P(ξ >= x) is taken at the lower one: the mass of a step has the greater ξ.
+        """
+        masses = np.diff(tail_of_largest(tail, self.copies), prepend=0.0)
+        with np.errstate(over="ignore"):  # for a large ε
+            f = np.maximum(-np.expm1(0.5 * (epsilon - xi * (RAISED_XI / noise) - precision.shift(noise))), 0.0)
+        return min(float(masses @ f) * (1.0 + 1e-12) + precision.failures, 1.0)
 
     @abstractmethod
     def noise(self, epsilon: float, delta: float, precision: Precision = EXACT) -> float:
@@ -221,9 +239,6 @@ class NoisyEstimate(NoisyXi):
         """The ξ below which f is 0; the shift is below ε."""
         return (epsilon - precision.shift(noise)) * noise
 
-    def _expected(self, xi: Array, tail: Array, epsilon: float, noise: float, precision: Precision) -> float:
-        return expected_excess(xi, tail, self.copies, epsilon, noise, precision)
-
     def _xi(self, log_sum: Array) -> Array:
         law = self._law
         with np.errstate(over="ignore"):
@@ -235,25 +250,11 @@ class NoisyEstimate(NoisyXi):
         law = self._law
         return math.log(self.size) - (math.log(xi) + law.log_constant) / law.theta
 
-    @cached_property
-    def _log_transform(self) -> tuple[Array, Array]:
-        """τ, and a bound of r ln φ(e^τ)."""
-        tau, log_phi = self._law.transform
-        return tau, self.size * np.minimum(log_phi + RAISED, 0.0)
-
     def _chernoff(self, least: float) -> tuple[Array, Array]:
         """Points ξ from ∞ down to `least`, and bounds of P(ξ >= x): for each the best of many σ, all of them valid."""
-        tau, powers = self._log_transform
-        end = self._log_sum(least)
-        # From e^12 times the least ξ down, in steps that shrink towards it; only σ near 1/S can be best.
-        log_sums = end - 12.0 / self._law.theta * np.linspace(1.0, 0.0, 500) ** 2
-        near = slice(*np.searchsorted(tau, [-end - 5.0, -log_sums[0] + math.log(self.size) + 5.0]))
-        bounds = np.empty_like(log_sums)
-        with np.errstate(over="ignore"):
-            for start in range(0, len(log_sums), 100):
-                some = slice(start, start + 100)
-                bounds[some] = np.min(np.exp(log_sums[some, np.newaxis] + tau[near]) + powers[near], axis=1)
-        tail = np.maximum.accumulate(np.exp(np.minimum(bounds, 0.0)))
+        # From e^12 times the least ξ down, in steps that shrink towards it.
+        log_sums = self._log_sum(least) - 12.0 / self._law.theta * np.linspace(1.0, 0.0, 500) ** 2
+        tail = np.maximum.accumulate(chernoff_bounds(self._law, log_sums, 5.0))
         # The mass between two points has the greater ξ; the mass beyond the first has an infinite one.
         return np.concatenate([[np.inf], self._xi(log_sums[:-1])]), tail
 
@@ -269,7 +270,7 @@ class NoisyEstimate(NoisyXi):
         below = np.exp(np.minimum(log_below(self.p, self._law.power)(log_edges) + RAISED, 0.0))
         masses = np.diff(np.maximum.accumulate(below), prepend=0.0)
         # The σ of Chernoff's bound at the end; any σ is valid.
-        tau, powers = self._log_transform
+        tau, powers = log_transform(self._law)
         with np.errstate(over="ignore"):
             tilt = math.exp(tau[np.argmin(end * np.exp(tau) + powers)]) * cell
         tilted = masses * np.exp(-tilt * steps)

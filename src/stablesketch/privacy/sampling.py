@@ -46,7 +46,7 @@ t_i),
 An empty sample without a floor leaves entries that are exactly 0, which may reveal everything, so d = 1.
 
 **Per entry.** If every entry has its own coins, the entries are independent, and the claim holds for each. From it,
-sampled_entries.py makes a law on a lattice, and composes it.
+entries/sampled.py makes a law on a lattice, and composes it.
 
 The result is a certified upper bound, not the exact curve: the claim is an inequality, and the cuts add to it.
 """
@@ -62,7 +62,7 @@ from ..errors import ArgumentError
 from ..law import StableLaw
 from ..numbers.checked import checked_real
 from .binomial import log_tail
-from .curve import PrivacyCurve
+from .entries.curve import PrivacyCurve
 from .neighbours import log_sensitivity
 from .privacy import Privacy
 
@@ -153,7 +153,7 @@ class SampledCurve:
         if not epsilon > 0.0:
             raise ArgumentError("epsilon", epsilon, "must be positive", "Pass 1.0, for example")
         if self.sampling.per == "entry":
-            from .sampled_entries import per_entry_delta
+            from .entries.sampled import per_entry_delta
 
             return per_entry_delta(self.p, self.size, self.privacy, self.sampling.rate, self.floor, float(epsilon))
         return self._per_pair(float(epsilon))
@@ -202,21 +202,18 @@ class SampledCurve:
     def _bracket(self, t: int, epsilon: float, inner: float) -> float:
         """The bracket of the claim when t shared pairs are kept: the worse of the two orders of the neighbours."""
         beta = math.exp(epsilon - inner)
-        with_pairs = self._log_rho("add_remove", t)
+        with_pairs = sample_log_rho(self.p, self.privacy, "add_remove", t, self.floor)
         if self.privacy.relation == "add_remove":
             added = direction_delta(self.p, self.size, with_pairs, inner, wide_first=True)
             removed = direction_delta(self.p, self.size, with_pairs, inner, wide_first=False)
             return max(added, beta * removed)
-        instead = self._log_rho("replace", t)
+        instead = sample_log_rho(self.p, self.privacy, "replace", t, self.floor)
         added = direction_delta(self.p, self.size, with_pairs, inner, wide_first=True)
         replaced, plain = (
             max(direction_delta(self.p, self.size, instead, at, wide_first=wide) for wide in (False, True))
             for at in (inner, epsilon)
         )
         return min((1.0 - beta) * added + beta * replaced, plain)
-
-    def _log_rho(self, relation: Literal["replace", "add_remove"], t: int) -> float:
-        return sample_log_rho(self.p, self.privacy, relation, t, self.floor)
 
 
 def sample_log_rho(
@@ -229,9 +226,7 @@ def sample_log_rho(
     return log_sensitivity(p, sample, floor)
 
 
-@lru_cache(maxsize=256)
-def _curve(p: float, size: int, log_rho: float) -> PrivacyCurve:
-    return PrivacyCurve.from_log(p, size, log_rho)
+_curve = lru_cache(maxsize=256)(PrivacyCurve.from_log)
 
 
 @lru_cache(maxsize=4096)
@@ -243,12 +238,10 @@ def direction_delta(p: float, size: int, log_rho: float, epsilon: float, *, wide
 
 
 def cut_chances(trials: int, rate: float) -> list[tuple[int, float]]:
-    """Increasing (t_i, an upper bound of P(Bin(trials, rate) < t_i)); empty if it is not certain that any are kept."""
+    """Increasing (t_i, an upper bound of P(Bin(trials, rate) < t_i)); empty if it is not certain that any are kept.
+
+    P(Bin(trials, rate) < t) = P(Bin(trials, 1 - rate) >= trials - t + 1), and t is at most the mean.
+    """
     mean, deviation = trials * rate, math.sqrt(trials * rate * (1.0 - rate))
     cuts = sorted({math.floor(mean - away * deviation) for away in _CUTS})
-    return [(cut, _below(cut, trials, rate)) for cut in cuts if cut >= 1]
-
-
-def _below(cut: int, trials: int, rate: float) -> float:
-    """An upper bound of P(Bin(trials, rate) < cut) = P(Bin(trials, 1 - rate) >= trials - cut + 1), for cut <= mean."""
-    return min(1.0, math.exp(log_tail(trials - cut + 1, trials, 1.0 - rate)) * _UP)
+    return [(cut, min(1.0, math.exp(log_tail(trials - cut + 1, trials, 1.0 - rate)) * _UP)) for cut in cuts if cut >= 1]

@@ -35,7 +35,7 @@ from ..law.one_sided import one_sided_law
 from ..numbers.arrays import Array
 from ..sketch.estimators.power_lattice import log_below, to_the
 from ..sketch.estimators.power_sum import PowerSum, power_sum
-from .noisy_estimate import RAISED, RAISED_XI, tail_of_largest
+from .noisy_estimate import RAISED, RAISED_XI, chernoff_bounds, log_transform, tail_of_largest
 
 _ROUNDING = 1e-14
 _MARGIN = 1.0 + 1e-11  # for the rounding of sums and products of up to 2^20 positive numbers
@@ -85,32 +85,18 @@ def _thinned(xi: Array, tail: Array) -> Atoms:
     return Atoms(xi[first], tail)
 
 
-def _chernoff(law: PowerSum) -> tuple[Array, Array]:
-    """τ = ln σ, and a bound of r ln φ(σ)."""
-    tau, log_phi = law.transform
-    return tau, law.size * np.minimum(log_phi + RAISED, 0.0)
-
-
 def _by_chernoff(law: PowerSum) -> tuple[Array, Array]:
-    """Increasing ln S, -∞ first, and the least over many σ of e^{σs} φ(σ)^r at the next point."""
-    tau, powers = _chernoff(law)
+    """Increasing ln S, -∞ first, and Chernoff's bound at the next point."""
     ends, bounds = _saddles(law)
     low = float(np.interp(-math.log(_LEAST_TAIL), -bounds, ends))
     logs = np.linspace(low, math.log(law.size * law.mean), 2_000)
-    # Only σ from 1/S to r/S can be best; smaller ones in the middle of the law.
-    near = slice(*np.searchsorted(tau, [-logs[-1] - 12.0, -logs[0] + math.log(law.size) + 5.0]))
-    best = np.empty_like(logs)
-    with np.errstate(over="ignore"):
-        for start in range(0, len(logs), 100):
-            some = slice(start, start + 100)
-            best[some] = np.min(np.exp(logs[some, np.newaxis] + tau[near]) + powers[near], axis=1)
-    tail = np.exp(np.minimum(best, 0.0)) * _MARGIN
+    tail = chernoff_bounds(law, logs, 12.0) * _MARGIN
     return np.concatenate([[-np.inf], logs]), np.append(tail, 1.0)
 
 
 def _saddles(law: PowerSum) -> tuple[Array, Array]:
     """Decreasing ln S, and the logarithm of Chernoff's bound there. It decides only where windows end."""
-    tau, powers = _chernoff(law)
+    tau, powers = log_transform(law)
     slope = law.size * law.transform_slope
     kept = (slope > 1e-6) & (powers > -1e6)
     tau, powers, slope = tau[kept], powers[kept], slope[kept]
@@ -174,7 +160,7 @@ def _window(law: PowerSum, log_end: float, cells: int) -> Array:
     below = log_below(law.p, law.power)(np.log(np.arange(1, count + 1)) + log_cell)
     raised = np.maximum.accumulate(np.exp(np.minimum(below + RAISED, 0.0)))
     masses = np.diff(raised, prepend=0.0, append=1.0)[:cells]  # the mass beyond is put lower, or does not count
-    tau, powers = _chernoff(law)
+    tau, powers = log_transform(law)
     with np.errstate(over="ignore"):
         best = float(np.exp(tau[np.argmin(np.exp(tau + log_end) + powers)] + log_end))
     tilt = max(best, _LEAST_TILT) / cells  # any tilt is valid

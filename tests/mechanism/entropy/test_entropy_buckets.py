@@ -11,7 +11,7 @@ from small_streams import uniform_below
 import stablesketch as ss
 from stablesketch.law.skewed import SkewedLaw
 from stablesketch.mechanism.entropy.noise import entropy_noise, measured_entropy
-from stablesketch.privacy.noisy_entropy import EntropyNoise
+from stablesketch.privacy.entropy.noise import EntropyNoise
 
 Floats = np.ndarray
 

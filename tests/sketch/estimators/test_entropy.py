@@ -9,7 +9,7 @@ import pytest
 
 import stablesketch as ss
 from stablesketch.law.skewed import FISHER_INFORMATION, SkewedLaw
-from stablesketch.law.tabulated_skewed import tabulated_skewed_log_density
+from stablesketch.law.tabulated import tabulated_skewed_log_density
 from stablesketch.sketch.estimators.entropy import entropy_deviation, entropy_estimate, entropy_pivot
 
 LAW = SkewedLaw()

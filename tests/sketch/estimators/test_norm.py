@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from draws import above_one_draws
 from scipy.stats import binom, chi, chi2
 
 import stablesketch as ss
@@ -57,7 +58,7 @@ def test_unbiased_with_the_stated_variance_and_limits(p: float, size: int) -> No
     """20,000 simulated sketches of norm 1: mean, variance and two-sided coverage, each within 4.5 of its deviations
     (another seed would fail with probability 3e-5)."""
     law, count = norm_law(p, size), 20_000
-    found = norms(above_one_law(p).sample((count, size), np.random.default_rng(3)), p)
+    found = norms(above_one_draws(p, (count, size), np.random.default_rng(3)), p)
     deviation = math.sqrt(law.relative_variance)
     assert abs(found.mean() - 1.0) < 4.5 * deviation / math.sqrt(count)
     excess = np.mean((found - 1.0) ** 4) - deviation**4
@@ -68,7 +69,7 @@ def test_unbiased_with_the_stated_variance_and_limits(p: float, size: int) -> No
 
 @pytest.mark.parametrize("p", [1.3, 2.0])
 def test_equivariant_and_zero_for_nothing(p: float) -> None:
-    entries = above_one_law(p).sample((5, 40), np.random.default_rng(4))
+    entries = above_one_draws(p, (5, 40), np.random.default_rng(4))
     for scale in (-1.0, 2.0**-30, 2.0**40):
         np.testing.assert_array_equal(norms(scale * entries, p), abs(scale) * norms(entries, p))
     assert norms(np.zeros((2, 40)), p).tolist() == [0.0, 0.0]

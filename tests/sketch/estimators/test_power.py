@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from draws import one_sided_draws
 from scipy.stats import chi2
 
 from stablesketch.law.one_sided import OneSidedLaw, one_sided_law
@@ -87,7 +88,7 @@ def test_the_mean_is_one(p: float, size: int) -> None:
 
     P(ξ > x) falls like x^-r, so that few entries have wild means: that of min(ξ, 30) is taken, at most 1e-3 less.
     """
-    drawn = np.exp(power_sum(p, size).log_estimates(one_sided_law(p).sample((20_000, size), np.random.default_rng(4))))
+    drawn = np.exp(power_sum(p, size).log_estimates(one_sided_draws(p, (20_000, size), np.random.default_rng(4))))
     kept = np.minimum(drawn, 30.0)
     assert abs(kept.mean() - 1.0) < 4.5 * kept.std() / math.sqrt(len(kept)) + 1e-3 * (size == 3)
 
@@ -97,7 +98,7 @@ def test_the_mean_is_one(p: float, size: int) -> None:
 def test_the_error_is_within_five_percent_of_the_bound(p: float) -> None:
     """5,000 sketches of 50 entries. The ratio has a standard error of 1%, and lies at 1.01 to 1.04."""
     law = OneSidedLaw(p)
-    drawn = np.exp(power_sum(p, 50).log_estimates(law.sample((5_000, 50), np.random.default_rng(6))))
+    drawn = np.exp(power_sum(p, 50).log_estimates(one_sided_draws(p, (5_000, 50), np.random.default_rng(6))))
     ratio = math.sqrt(np.mean((drawn - 1.0) ** 2) * 50.0 * law.fisher_information)
     print(f"p = {p}: RMSE/Cramér-Rao = {ratio:.4f}")
     assert ratio < 1.05
@@ -108,7 +109,7 @@ def test_the_error_is_within_five_percent_of_the_bound(p: float) -> None:
 def test_limits_hold_as_often_as_they_say(p: float, size: int) -> None:
     """20,000 simulated estimates: each limit is passed with probability 0.025, within 4.5 standard errors (7e-6)."""
     law = power_sum(p, size)
-    drawn = law.log_estimates(one_sided_law(p).sample((20_000, size), np.random.default_rng(8)))
+    drawn = law.log_estimates(one_sided_draws(p, (20_000, size), np.random.default_rng(8)))
     error = 4.5 * math.sqrt(0.025 * 0.975 / len(drawn))
     assert abs(np.mean(drawn < law.log_quantile(0.025)) - 0.025) < error
     assert abs(np.mean(drawn > law.log_quantile(0.975)) - 0.025) < error
@@ -117,7 +118,7 @@ def test_limits_hold_as_often_as_they_say(p: float, size: int) -> None:
 def test_estimates_are_equivariant_and_zero_stays_zero() -> None:
     rng = np.random.default_rng(9)
     for p in (0.1, 0.5, 0.9):
-        logs = one_sided_law(p).sample((7, 16), rng) / p
+        logs = one_sided_draws(p, (7, 16), rng) / p
         value = one_sided.log_estimates(logs, p)
         for scale in (-700.0, -1.5, 0.25, 4_000.0):
             moved = one_sided.log_estimates(logs + scale, p)

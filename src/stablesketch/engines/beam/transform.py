@@ -37,7 +37,7 @@ from ...bounding.groups import Name
 from ...collector import Collector
 from ...errors import HIDDEN, ArgumentError, ArgumentTypeError
 from ...privacy import Privacy
-from ...privacy.keyed_integers import KeyedIntegers
+from ...privacy.discrete_laplace import KeyedIntegers
 from ...reading.libraries import need
 from ...reading.opened import Input
 from ...release.arguments import What, asks, question, warned

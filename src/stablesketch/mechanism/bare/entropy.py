@@ -3,7 +3,7 @@
 There is no floor, so privacy limits the number of entries.
 
 The entries are R - H, a location family (law/skewed.py). Neighbours move them by at most Δ = sup|ΔH|
-(privacy/entropy_neighbours.py); the fewer the entries, the better they hide it. The error is about 1.70/sqrt(size) for
+(privacy/entropy/neighbours.py); the fewer the entries, the better they hide it. The error is about 1.70/sqrt(size) for
 any stream. So (ε, δ) allows a size that grows as 1/Δ², and Δ falls roughly as ln n/n times the largest value. A stream
 that is too short for five entries cannot be released this way, and the plan says so.
 """
@@ -22,9 +22,9 @@ from ...plan.in_words import instead_of
 from ...plan.plan import Plan
 from ...privacy import Privacy
 from ...privacy.charge import Charge
-from ...privacy.entropy_neighbours import entropy_sensitivity
+from ...privacy.entries.shift_curve import ShiftCurve
+from ...privacy.entropy.neighbours import entropy_sensitivity
 from ...privacy.precision import ENTROPY_ERROR, entropy_is_covered, rounding_delta
-from ...privacy.shift_curve import ShiftCurve
 from ...sketch.entropy_sketch import EntropySketch
 from ...sketch.entry_values import entry_bytes
 from ...sketch.estimators.entropy import entropy_deviation, entropy_estimate, entropy_pivot

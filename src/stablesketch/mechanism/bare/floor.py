@@ -77,7 +77,7 @@ def largest_log_rho(p: float, size: int, epsilon: float, delta: float) -> float:
     """The largest ln ρ (within half a percent) at which the certified curve of `size` entries still gives δ(ε) <=
     delta.
 
-    ε and δ grow with ρ (privacy/curve.py), so a bracket of ln ρ closes on the answer; its safe end is returned.
+    ε and δ grow with ρ (privacy/entries/curve.py), so a bracket of ln ρ closes on the answer; its safe end is returned.
     """
     safe = epsilon * p / size * (1.0 - 1e-12)  # pure ε by basic composition: δ = 0 there
     guide = gaussian_guide(epsilon, delta) * math.sqrt(1.0 / (size * StableLaw(p).fisher_information))

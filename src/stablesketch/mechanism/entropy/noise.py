@@ -1,4 +1,4 @@
-"""What entropy with noise has in common, from a sketch or from exact totals: privacy/noisy_entropy.py.
+"""What entropy with noise has in common, from a sketch or from exact totals: privacy/entropy/noise.py.
 
 **After a release**, entropy is a value, limits and a belief. The release has N + Z_N and N (H + ζ - β') + Z_G, with a
 public β' and three independent errors of known law. So H is believed to be β' + (mass - Z_G)/(N - Z_N) - ζ, over the
@@ -26,7 +26,7 @@ from ...plan.mechanism import Mechanism
 from ...plan.plan import Plan
 from ...privacy import Privacy
 from ...privacy.charge import Charge
-from ...privacy.noisy_entropy import EntropyNoise, NoisyMass
+from ...privacy.entropy.noise import EntropyNoise, NoisyMass
 from ...sketch.estimators.entropy_mean import entropy_mean_law
 from ...statistic.published import NoisyTotal
 from ..shared.belief import Belief, belief

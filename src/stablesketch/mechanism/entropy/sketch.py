@@ -1,6 +1,6 @@
 """Shannon's entropy by a sketch: noise on N if it is private, then on N times the estimate; H is their ratio.
 
-What is released, and why it is private for streams of any length, for people and for groups: privacy/noisy_entropy.py.
+What is released, and why it is private for streams of any length, for people and for groups: privacy/entropy/noise.py.
 
 **Entries in buckets** (mechanism/shared/layout.py). A key touches the g entries of its bucket. Let p_k be the share of
 a key in N, and v the variance of an estimate from g entries. With B buckets, the error is nearly sqrt(v (1/B + Σ
@@ -40,7 +40,7 @@ _TOTAL_BYTES = 8  # for the total of a bucket
 
 
 class EntropyState(SketchState):
-    """What is released from the entries, and why it is private: privacy/noisy_entropy.py."""
+    """What is released from the entries, and why it is private: privacy/entropy/noise.py."""
 
     law = "entropy"
 

@@ -20,7 +20,7 @@ from .moment import ExactMechanism, noise_plan
 
 
 class ExactEntropyState(HistogramState):
-    """Totals by fingerprint. What is released, and why it is private: privacy/noisy_entropy.py."""
+    """Totals by fingerprint. What is released, and why it is private: privacy/entropy/noise.py."""
 
     def measure(self, confidence: float) -> Belief:
         """H = β + (N (H - β) with noise)/(N with noise); N is exact if it is public."""

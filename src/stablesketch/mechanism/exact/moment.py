@@ -21,8 +21,7 @@ from ...plan.mechanism import Mechanism, Row, mechanism_of
 from ...plan.plan import Plan
 from ...privacy import Privacy, discrete_laplace
 from ...privacy.charge import Charge
-from ...privacy.exact_moment import moment_units, units_sensitivity
-from ...privacy.exact_norm import norm_distance, norm_units
+from ...privacy.exact_moment import moment_units, norm_distance, norm_units, units_sensitivity
 from ...statistic import Distinct, Moment, Statistic
 from ...text.wording import arg
 from ..shared.belief import Belief, moment_of

@@ -19,8 +19,7 @@ from ...plan.plan import Plan
 from ...privacy import Privacy
 from ...privacy.estimate_precision import precision_of, usual_cap
 from ...privacy.noisy_estimate import NoisyEstimate, Precision
-from ...privacy.noisy_norm import NoisyNorm
-from ...privacy.norm_precision import most_keys, norm_precision, usual_norm_cap
+from ...privacy.noisy_norm import NoisyNorm, most_keys, norm_precision, usual_norm_cap
 from ...sketch.estimators.norm import norm_law
 from ...sketch.estimators.norm import size_for as norm_size_for
 from ...sketch.estimators.power_sum import power_sum

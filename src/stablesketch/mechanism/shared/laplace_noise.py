@@ -10,7 +10,7 @@ import numpy as np
 from ...errors import PlanInfeasible
 from ...numbers.arrays import Array
 from ...privacy import discrete_laplace
-from ...privacy.keyed_integers import KeyedIntegers
+from ...privacy.discrete_laplace import KeyedIntegers
 from ...secret import Secret
 from ...statistic import Statistic, exact_name
 from ...text.wording import subject

@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike
 
 from ...errors import HIDDEN, ArgumentError, ArgumentTypeError
 from ...law.skewed import FISHER_INFORMATION, SkewedLaw
-from ...law.tabulated_skewed import tabulated_skewed_log_density
+from ...law.tabulated import tabulated_skewed_log_density
 from ...numbers.arrays import Array
 from ...numbers.checked import checked_whole
 from .location import log_likelihood

@@ -1,4 +1,4 @@
-"""Shannon's entropy from exact totals, with noise: for streams of any length, of people, in groups.
+"""The mass G = N H of an entropy: by how much a pair changes it, and G from exact totals or from buckets.
 
 Entropy itself cannot be given noise: in a short stream one pair can change it by any amount up to ln 2 and more. But
 its mass G = N H = Σ f ln(N/f) can: f is the total of a key, N that of all.
@@ -18,13 +18,30 @@ M, added one after the other to a stream that has a total of at most T in the en
 
 **Neighbours** therefore differ in G by at most Δ, T bounding the total of either. Add or remove: one is the other with
 pairs added. Replace: both are the shared part with up to c pairs added, so both lie in the same interval of length Δ.
-Of G - βN, N being private, they differ by half as much where pairs are added or removed: noisy_entropy.py.
+Of G - βN, N being private, they differ by half as much where pairs are added or removed: noise.py.
 
 **T** comes from N, if that is public (replace, every pair counts 1), or else from N with discrete Laplace noise Z. Let
 D be by how much neighbours can differ in N, and T = N + Z + D + k with P(Z < -k) <= δ_T. The larger of the two totals
 is at most N + D, whichever of the two N is, and N + D <= T unless Z < -k. Except with probability δ_T, T bounds both.
 
-What is released, from exact totals as from a sketch, and why that is private: noisy_entropy.py.
+**Buckets.** A secret hash sends each key to one of B buckets, each with g entries and its exact total N_b. With Ĥ_b =
+H_b + ζ_b the estimate of a bucket, N_b H_b = N_b ln N_b - Σ f ln f over its keys, so
+
+    N ln N - Σ_b N_b (ln N_b - Ĥ_b) = N H + Σ_b N_b ζ_b,
+
+and the ζ_b are independent of the stream, of the hash and of each other. The proofs are in docs/math-bucket-entropy.md.
+
+**What computing costs there.** A term N_b (ln N_b - Ĥ_b) is computed in floats from that bucket alone, and the terms
+are added exactly. So buckets with the same content in both streams have the same computed terms, whatever their errors,
+and errors matter only in buckets that differ. There, for N_b <= 2^53 and |ζ_b| <= 500, a term is off by at most N_b (η
++ `TERM_ERROR`), where η is the error of Ĥ_b: ln N_b < 37 is off by 38 · 2^-53 (docs/math-elementary.md: less than
+2^-47), the difference is below 574 and rounded once (2^-44), and so is the product (2^-43.8 N_b). N ln N is off by
+2^-47 N. All of this together is less than (η + 2^-42) N in either stream.
+
+"The same computed terms": rows move when a bucket before them fills, and a number must have the same bits wherever it
+is. numbers/elementary.py and IEEE arithmetic ensure that; tests/privacy/entropy/test_same_bits_anywhere.py checks it.
+
+What is released, from exact totals, a sketch or buckets, and why that is private: noise.py.
 """
 
 from __future__ import annotations
@@ -38,16 +55,21 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from . import discrete_laplace
-from .exact_moment import nearest, totals_by_size
-from .neighbours import float_above
-from .privacy import Privacy
+from ...numbers.arrays import Array
+from ...numbers.elementary import log
+from ...sketch.estimators.entropy_mean import entropy_mean
+from .. import discrete_laplace
+from ..exact_moment import HEAD_BITS, around_head, horner, nearest, totals_by_size
+from ..neighbours import float_above
+from ..privacy import Privacy
 
 EXACT_ERROR = Fraction(1, 1 << 100)
 """η: the largest error of `exact_mass`, relative to N."""
 
+TERM_ERROR = 2.0**-42
+"""The error, relative to N, of what `bucket_mass` adds to the Ĥ_b."""
+
 _BITS = 111
-_HEAD_BITS = 8
 _DIGITS = 40
 
 
@@ -57,9 +79,9 @@ def mass_change(privacy: Privacy, total: int) -> Fraction:
     changed, value = privacy.pairs_per_person, privacy.max_value
     bound = max(total, changed * value)
     with localcontext(Context(prec=_DIGITS)):
-        log = (Decimal(bound) / Decimal(value)).ln()
+        ratio_log = (Decimal(bound) / Decimal(value)).ln()
         # A float above it: the margin is far larger than the error of the decimals.
-        return changed * value * Fraction(float_above((1 + log) * (1 + Decimal(10) ** -30)))
+        return changed * value * Fraction(float_above((1 + ratio_log) * (1 + Decimal(10) ** -30)))
 
 
 def failure(epsilon: float, delta: float) -> float:
@@ -86,9 +108,37 @@ def exact_mass(totals: NDArray[np.integer] | Iterable[int]) -> Fraction:
     total = sum(f * count for f, count in counts.items())
     if not total:
         return Fraction(0)
-    log = _Logarithms(_BITS)
-    scaled = total * log(total) - sum(f * count * log(f) for f, count in counts.items())
+    scaled_log = _Logarithms(_BITS)
+    scaled = total * scaled_log(total) - sum(f * count * scaled_log(f) for f, count in counts.items())
     return Fraction(scaled, 1 << _BITS)
+
+
+def bucket_mass(totals: NDArray[np.int64], locations: Array) -> Fraction:
+    """N ln N - Σ N_b (ln N_b - Ĥ_b), from N_b and the y of every bucket, shape (B, g). Empty buckets add nothing."""
+    held = totals > 0
+    own = totals[held].astype(np.float64)
+    terms = own * (log(own) - entropy_mean(locations[held])) if held.any() else own
+    total = sum(totals[held].tolist())
+    whole = total * Fraction(float(log(total))) if total else Fraction(0)
+    return whole - _exact_sum(terms)
+
+
+def bucket_norm(totals: NDArray[np.int64]) -> int:
+    """‖N‖ = sqrt(Σ N_b²), rounded down. It increases with every pair by at most the value of the pair. So does the
+    rounded number, because values are whole."""
+    return math.isqrt(sum(own * own for own in totals.tolist()))
+
+
+def _exact_sum(terms: Array) -> Fraction:
+    """The sum without rounding: floats are whole numbers times powers of two, and the smallest of these powers serves
+    all of them."""
+    if not len(terms):
+        return Fraction(0)
+    mantissas, exponents = np.frexp(terms)
+    lowest = int(exponents.min())
+    wholes = np.ldexp(mantissas, 53).astype(np.int64).tolist()
+    total = sum(own << up for own, up in zip(wholes, (exponents - lowest).tolist(), strict=True))
+    return Fraction(total) * Fraction(2) ** (lowest - 53)
 
 
 class _Logarithms:
@@ -104,22 +154,13 @@ class _Logarithms:
         self._bits = bits
         self._digits = bits // 3 + 10
         self._known: dict[int, int] = {}
-        terms = bits // (_HEAD_BITS - 1) + 2
+        terms = bits // (HEAD_BITS - 1) + 2
         self._coefficients = [(-1) ** (i + 1) * ((1 << bits) // i) for i in range(terms, 0, -1)]
 
     def __call__(self, f: int) -> int:
-        e = max(f.bit_length() - _HEAD_BITS, 0)
-        head = f >> e
+        head, e, t = around_head(f, self._bits)
         found = self._rounded(head) + e * self._rounded(2)
-        rest = f - (head << e)
-        if not rest:
-            return found
-        bits = self._bits
-        t = (rest << bits) // (head << e)
-        series = 0
-        for coefficient in self._coefficients:
-            series = coefficient + (series * t >> bits)
-        return found + (series * t >> bits)
+        return found + (horner(self._coefficients, t, self._bits) * t >> self._bits) if t else found
 
     def _rounded(self, f: int) -> int:
         if f not in self._known:

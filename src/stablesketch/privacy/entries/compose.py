@@ -32,7 +32,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..numbers.arrays import Array
+from ...numbers.arrays import Array
 from .lattice import LatticeLaw
 
 _UNIT = 2.0**-53

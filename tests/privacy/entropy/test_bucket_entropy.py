@@ -17,9 +17,9 @@ import stablesketch as ss
 from stablesketch.law.skewed import SkewedLaw
 from stablesketch.mechanism.entropy.noise import _weights
 from stablesketch.privacy import discrete_laplace
-from stablesketch.privacy.bucket_entropy import TERM_ERROR, _exact_sum, bucket_mass, bucket_norm
-from stablesketch.privacy.entropy_shares import NORM_SHARE
-from stablesketch.privacy.noisy_entropy import EntropyNoise, NoisyMass
+from stablesketch.privacy.entropy.mass import TERM_ERROR, _exact_sum, bucket_mass, bucket_norm
+from stablesketch.privacy.entropy.noise import EntropyNoise, NoisyMass
+from stablesketch.privacy.entropy.shares import NORM_SHARE
 from stablesketch.sketch.estimators.entropy_mean import entropy_mean
 
 Floats = np.ndarray

@@ -17,7 +17,7 @@ import stablesketch as ss
 from stablesketch.law.skewed import SkewedLaw
 from stablesketch.mechanism.entropy.noise import measured_entropy
 from stablesketch.privacy import discrete_laplace
-from stablesketch.privacy.noisy_entropy import EntropyNoise, NoisyMass, error
+from stablesketch.privacy.entropy.noise import EntropyNoise, NoisyMass, error
 from stablesketch.sketch.entropy_sketch import EntropySketch
 from stablesketch.sketch.estimators.entropy_mean import entropy_mean, entropy_mean_deviation
 
@@ -391,7 +391,6 @@ def test_limits_hold_everywhere(name: str, n: int) -> None:
     ("call", "message"),
     [
         (lambda: EntropyNoise(SITUATIONS["pairs"], 64, 0), "copies must .*got 0"),
-        (lambda: EntropyNoise(SITUATIONS["pairs"], 64, share=1.0), "share must .*got 1.0"),
         (lambda: EntropyNoise(SITUATIONS["values"], 64, 2), "copies must .*got 2"),
         (lambda: EntropyNoise(privacy("add_remove", 1, 1, delta=1e-15), 5), "size must .*got 5"),
         (lambda: EntropyNoise(SITUATIONS["pairs"], 4), "size must .*got 4"),

@@ -16,14 +16,14 @@ import pytest
 
 from stablesketch.errors import ArgumentError, ArgumentTypeError
 from stablesketch.law.skewed import SkewedLaw
-from stablesketch.privacy.loss_law import compose
-from stablesketch.privacy.shift_curve import (
+from stablesketch.privacy.entries.shift_curve import (
     MOST_SHIFT,
     SLOPE_ERROR,
     VALUE_ERROR,
     ShiftCurve,
     third_derivative_bound,
 )
+from stablesketch.privacy.loss_law import compose
 
 LAW = SkewedLaw()
 

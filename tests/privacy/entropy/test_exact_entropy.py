@@ -17,8 +17,8 @@ import pytest
 import stablesketch as ss
 from stablesketch.plan.mechanism import charge_of
 from stablesketch.privacy import discrete_laplace
-from stablesketch.privacy.exact_entropy import EXACT_ERROR, exact_mass, mass_change, most_total
-from stablesketch.privacy.noisy_entropy import EntropyNoise
+from stablesketch.privacy.entropy.mass import EXACT_ERROR, exact_mass, mass_change, most_total
+from stablesketch.privacy.entropy.noise import EntropyNoise
 
 Stream = tuple[tuple[int, int], ...]
 

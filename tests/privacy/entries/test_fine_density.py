@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from independent import log_density_and_score
 
-from stablesketch.privacy.fine_density import SLOPE_ERROR, VALUE_ERROR, fine_log_density
+from stablesketch.privacy.entries.fine_density import SLOPE_ERROR, VALUE_ERROR, fine_log_density
 
 INDICES = (0.05, 0.06, 0.1, 0.25, 0.5, 0.7, 0.75, 0.79, 0.7999, 0.8, 0.81, 0.9, 0.99, 0.999, 0.9999999, 1.0)
 

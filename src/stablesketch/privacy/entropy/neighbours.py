@@ -73,12 +73,12 @@ from decimal import Context, Decimal, localcontext
 
 import numpy as np
 
-from ..errors import ArgumentError, ArgumentTypeError
-from ..numbers.arrays import Array
-from ..numbers.checked import checked_whole
-from ..numbers.search import last_whole
-from .neighbours import float_above
-from .privacy import Privacy
+from ...errors import ArgumentError, ArgumentTypeError
+from ...numbers.arrays import Array
+from ...numbers.checked import checked_whole
+from ...numbers.search import last_whole
+from ..neighbours import float_above
+from ..privacy import Privacy
 
 # Sums of a few terms, each good to some units in the last place.
 _ROUNDING = 1e-13

@@ -8,8 +8,8 @@ import mpmath
 import numpy as np
 import pytest
 
-from stablesketch.privacy.compose import tilt_for_delta, tilt_for_epsilon, tilted_sum
-from stablesketch.privacy.lattice import LatticeLaw
+from stablesketch.privacy.entries.compose import tilt_for_delta, tilt_for_epsilon, tilted_sum
+from stablesketch.privacy.entries.lattice import LatticeLaw
 
 
 def randomized_response(epsilon: float) -> LatticeLaw:

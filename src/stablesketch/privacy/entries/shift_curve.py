@@ -43,11 +43,11 @@ function is that close to its chord. Then a is the smaller L at the panel's ends
   h >= 0.6/x². So |L| <= 5τ/(Y - τ) there, and all of the mass is put at the larger end: H grows with every loss.
 - *Right end*: R exceeds the last panel with probability 1e-33. This mass is put at infinity.
 
-Then the atoms are split onto a lattice and composed (loss_law.py), which also only raises the curve.
+Then the atoms are split onto a lattice and composed (privacy/loss_law.py), which also only raises the curve.
 
 The bounds rest on these proofs, on IEEE arithmetic, and on three bounds that are measured with a margin, not proved:
 the errors of ln h and of its slope as law/skewed.py computes them (`VALUE_ERROR`, `SLOPE_ERROR`), and
-`third_derivative_bound`. tests/privacy/test_shift_curve.py compares all three with mpmath, and the curve with
+`third_derivative_bound`. tests/privacy/entries/test_shift_curve.py compares all three with mpmath, and the curve with
 independent integrators.
 """
 
@@ -58,11 +58,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..errors import ArgumentError
-from ..law.skewed import SkewedLaw
-from ..numbers.arrays import Array
-from ..numbers.checked import checked_real, checked_whole
-from .loss_law import ATOM, Law, either, power, split
+from ...errors import ArgumentError
+from ...law.skewed import SkewedLaw
+from ...numbers.arrays import Array
+from ...numbers.checked import checked_real, checked_whole
+from ..loss_law import ATOM, Law, either, power, split
 
 VALUE_ERROR = 2e-12
 """|computed - true| of ln h; the largest found is below 3e-13."""

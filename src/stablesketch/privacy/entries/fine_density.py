@@ -3,7 +3,7 @@
 The law itself (law/log_magnitude.py) is an integral per point. A privacy curve needs a hundred thousand points or so
 and, for small shifts τ, the difference ln h(y) - ln h(y-τ) to many more digits than ln h has. Both come from this
 table: in each cell of width 1/4 it has the polynomial of degree 10 through the law's values at the cell's Chebyshev
-nodes. Below the table the law is a straight line, above it a short series: law/tails.py.
+nodes. Below the table the law is a straight line, above it a short series: law/log_magnitude.py.
 
 The privacy accounting relies on two bounds, for every p from 0.05 to 1 and every y:
 
@@ -11,8 +11,8 @@ The privacy accounting relies on two bounds, for every p from 0.05 to 1 and ever
     |slope - (ln h)'|  <= SLOPE_ERROR.
 
 They are measured, not proved. The largest errors found are 5e-13 and 8e-12, both at p = 0.8, where the law changes its
-method; mostly they are ten times smaller. tests/privacy/test_fine_density.py compares the table with another integral
-at thousands of points, and with 30 digits at some.
+method; mostly they are ten times smaller. tests/privacy/entries/test_fine_density.py compares the table with another
+integral at thousands of points, and with 30 digits at some.
 """
 
 from __future__ import annotations
@@ -22,9 +22,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..law import tails
-from ..law.log_magnitude import log_magnitude
-from ..numbers.arrays import Array
+from ...law.log_magnitude import log_magnitude
+from ...numbers.arrays import Array
 
 VALUE_ERROR = 4e-12
 SLOPE_ERROR = 1e-10
@@ -43,7 +42,7 @@ class FineLogDensity:
         self.low = law.low
         self.high = law.low + self._cells * _CELL
         self.intercept = math.log(2.0) + law.log_density_at_zero
-        self._upper = tails.upper_coefficients(p)
+        self._upper = law.upper_series
         nodes = np.cos(math.pi * (np.arange(_DEGREE + 1) + 0.5) / (_DEGREE + 1))
         middles = self.low + _CELL * (np.arange(self._cells) + 0.5)
         values = law.values(middles[:, None] + 0.5 * _CELL * nodes).density

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..numbers.arrays import Array
+from ...numbers.arrays import Array
 from .fine_density import SLOPE_ERROR, VALUE_ERROR, FineLogDensity, fine_log_density
 
 QUADRATURE_ERROR = 1e-12

@@ -1,7 +1,7 @@
 """What is computed of a bucket does not depend on where it stands among others: bits, not only values.
 
 The proof of entropy in buckets cancels the terms of buckets that hold the same in both streams
-(privacy/bucket_entropy.py). It does so only if a row of an array gives the same bits alone, first or last.
+(privacy/entropy/mass.py). It does so only if a row of an array gives the same bits alone, first or last.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ import pytest
 
 from stablesketch.errors import ArgumentError, ArgumentTypeError
 from stablesketch.privacy import Privacy
-from stablesketch.privacy.entropy_neighbours import entropy_sensitivity, worst_entropy
+from stablesketch.privacy.entropy.neighbours import entropy_sensitivity, worst_entropy
 
 LONGEST = 6
 

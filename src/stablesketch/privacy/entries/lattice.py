@@ -30,7 +30,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..numbers.arrays import Array
+from ...numbers.arrays import Array
 from .fine_density import VALUE_ERROR
 from .loss import QUADRATURE_ERROR, LossCells
 

@@ -18,9 +18,9 @@ import itertools
 import math
 from collections.abc import Iterator
 
-from ..errors import ArgumentError
-from ..law import StableLaw
-from ..numbers.checked import checked_real, checked_whole
+from ...errors import ArgumentError
+from ...law import StableLaw
+from ...numbers.checked import checked_real, checked_whole
 from .compose import tilt_for_delta, tilt_for_epsilon, tilted_sum
 from .lattice import LatticeLaw, lower_law, upper_law
 from .loss import LossCells, loss_cells

@@ -2,7 +2,8 @@
 
 Every entry has its own coins and its own row of the projection, so the entries are independent, and it is enough to
 bound the curve of one, H(α) = sup over neighbours of D_α, at every α >= 0 (composition keeps order: Lemma 4 of
-docs/math-sensitivity-and-curve.md). The claim of sampling.py bounds H(e^ε') for ε' >= 0 if at least t pairs are kept:
+docs/math-sensitivity-and-curve.md). The claim of privacy/sampling.py bounds H(e^ε') for ε' >= 0 if at least t pairs are
+kept:
 
 - below α = 1, H(α) = 1 - α + α H°(1/α), H° the curve of the opposite order (under replace H° = H);
 - **hull**: let b_i >= H(α_i) at the points α_i = e^{ih}, i >= 0. H is convex, being the greatest of convex functions,
@@ -25,12 +26,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..numbers.arrays import Array
+from ...numbers.arrays import Array
+from ..privacy import Privacy
+from ..sampling import amplified, common_pairs, cut_chances, kept_chance, sample_log_rho
 from .compose import tilt_for_epsilon, tilted_sum
 from .lattice import LatticeLaw, upper_law
 from .loss import loss_cells
-from .privacy import Privacy
-from .sampling import amplified, common_pairs, cut_chances, kept_chance, sample_log_rho
 
 _CELLS = 4096  # of a one-entry curve
 _POINTS = 4096  # of the lattice on one side of 0

@@ -1,6 +1,6 @@
 """Entropy with noise: the share of ε and δ of each released number.
 
-The release has N if it is private, the mass N H, and with buckets ‖N‖ (noisy_entropy.py). Their ε add up to that of the
+The release has N if it is private, the mass N H, and with buckets ‖N‖ (noise.py). Their ε add up to that of the
 plan. δ covers two kinds of failures: the bound T from the noisy N is too small in a group that changes (δ_T each), or ζ
 of a sketch or bucket that changes is beyond z⁺ or -z⁻ (δ_z each). Both kinds get the same part of δ.
 
@@ -20,16 +20,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from ..errors import ArgumentError
-from ..sketch.estimators.entropy_mean import entropy_mean_law
-from ..text.wording import arg, subject
-from .estimate_precision import switching
-from .exact_entropy import failure
-from .privacy import Privacy
+from ...errors import ArgumentError
+from ...sketch.estimators.entropy_mean import entropy_mean_law
+from ...text.wording import arg, subject
+from ..estimate_precision import switching
+from ..privacy import Privacy
+from .mass import failure
 
 # The share of ε for N, if it is private. To first order the error of H is (noise of G + |H - β| noise of N)/N, so the
 # best share rises with |H - β|/β, from a quarter at 0.2 to a half at 1. Three eighths of a round ε are on the lattice
-# of loss_law.py.
+# of privacy/loss_law.py.
 _TOTAL_SHARE = 0.375
 NORM_SHARE = 0.0625
 """The share of ε for ‖N‖ of buckets: a sixteenth of a round ε is on that lattice too."""
@@ -47,20 +47,16 @@ _REPEATED_SHARE = 1.0 / 32.0  # of δ, for blocks that do not repeat
 @dataclass(frozen=True)
 class EntropyShares:
     """The shares for entropy from `size` entries in `buckets` buckets; `size` is 0 for exact totals. `copies` is the
-    number of groups that a person's pairs may be in, each with its own release. `share` of ε goes to N if it is
-    private."""
+    number of groups that a person's pairs may be in, each with its own release."""
 
     privacy: Privacy
     size: int
     copies: int = 1
-    share: float = _TOTAL_SHARE
     buckets: int = 1
 
     def __post_init__(self) -> None:
         if self.copies < 1:
             raise ArgumentError("copies", self.copies, "must be at least 1", "Pass the number of groups")
-        if not 0.0 < self.share <= 0.9:
-            raise ArgumentError("share", self.share, "must be between 0 and 0.9", "Pass 0.375, for example")
         if self.copies > 1 and self.privacy.relation == "replace":
             raise ArgumentError(
                 "copies", self.copies,
@@ -103,7 +99,7 @@ class EntropyShares:
 
     @property
     def total_epsilon(self) -> float:
-        return 0.0 if self.total_is_public else self.share * self.privacy.epsilon
+        return 0.0 if self.total_is_public else _TOTAL_SHARE * self.privacy.epsilon
 
     @property
     def norm_epsilon(self) -> float:
@@ -121,8 +117,8 @@ class EntropyShares:
     @property
     def lost(self) -> float:
         """The probability that the outcome is not the ideal one: δ_T for every group and δ_z for every bucket that
-        changes; 0 if there is neither. The composition in charge.py multiplies it by (1 + e^ε), or slightly more if ε
-        is not on its lattice."""
+        changes; 0 if there is neither. The composition in privacy/charge.py multiplies it by (1 + e^ε), or slightly
+        more if ε is not on its lattice."""
         return 0.9 * failure(self.mass_epsilon, self.privacy.delta) if self._failures else 0.0
 
     @property

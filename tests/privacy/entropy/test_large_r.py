@@ -18,8 +18,8 @@ from reference_update import CONTINUATION, ReferenceTable, Variates, entry_bits,
 
 from stablesketch import ArgumentError, PlanInfeasible, Privacy, Shannon, plan
 from stablesketch._native import Accumulator, Entries, deep_octaves, fine_magnitude, tier_names
-from stablesketch.privacy import entropy_shares
-from stablesketch.privacy.noisy_entropy import EntropyNoise, error
+from stablesketch.privacy.entropy import shares as entropy_shares
+from stablesketch.privacy.entropy.noise import EntropyNoise, error
 from stablesketch.sketch.entry_law import ENTROPY
 from stablesketch.sketch.entry_values import integer_entries
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-import stablesketch.privacy.loss as loss_module
+import stablesketch.privacy.entries.loss as loss_module
 from stablesketch.law.log_magnitude import log_magnitude
-from stablesketch.privacy.fine_density import fine_log_density
-from stablesketch.privacy.lattice import LatticeLaw, _make_convex, lower_law, upper_law
-from stablesketch.privacy.loss import QUADRATURE_ERROR, loss_cells
+from stablesketch.privacy.entries.fine_density import fine_log_density
+from stablesketch.privacy.entries.lattice import LatticeLaw, _make_convex, lower_law, upper_law
+from stablesketch.privacy.entries.loss import QUADRATURE_ERROR, loss_cells
 
 Array = NDArray[np.float64]
 

@@ -2,7 +2,7 @@
 
 The estimate of a sketch is Ĥ = H + ζ, and ζ has one law for all streams (sketch/estimators/entropy_mean.py). The mass
 G = N H rises with every pair, by at most Δ = c M (1 + ln(T/M)) for c pairs of one person, T bounding the totals of both
-neighbours (exact_entropy.py). N Ĥ = G + N ζ is released with noise, and N before it unless it is public; H is their
+neighbours (mass.py). N Ĥ = G + N ζ is released with noise, and N before it unless it is public; H is their
 quotient. The proofs are in docs/math-noisy-estimate.md and, for buckets, docs/math-bucket-entropy.md. In short:
 
 **One estimate.** A pair of value v adds between 0 and v (1 + ln(T/v)) to G, v to N and v ζ to N ζ. Except with
@@ -20,7 +20,7 @@ same ζ. Finite precision moves each by at most η T. In all, the change is at m
 N (Ĥ - β') is rounded to a grid of V/units, so its integer moves by at most `units`, and discrete Laplace noise of scale
 units/ε_G is added. If N is public (replace, every pair counts 1), ζ drops out, T = N and β' = 0.
 
-**Buckets.** N Ĥ is N H + Σ N_b ζ_b then, N_b the total of a bucket with entries of its own (bucket_entropy.py). Added
+**Buckets.** N Ĥ is N H + Σ N_b ζ_b then, N_b the total of a bucket with entries of its own (mass.py). Added
 pairs raise some N_b, so all of the above holds as it is, with the ζ_b of the buckets that change within their limits: c
 buckets at most. A pair that is replaced may leave a bucket for another, and their ζ have opposite signs at worst, so
 
@@ -32,7 +32,7 @@ hash: it is released too, with discrete Laplace noise of scale c M/ε_2, ε_2 be
 **From exact totals** all of this holds with ζ = 0: z⁺ = z⁻ = 0, no δ is spent on ζ, and η is `EXACT_ERROR`, the largest
 error of `exact_mass`. There is no largest T.
 
-**T** comes from the noisy N and fails with probability δ_T: exact_entropy.py. So step and noise of G, in nats, depend
+**T** comes from the noisy N and fails with probability δ_T: mass.py. So step and noise of G, in nats, depend
 on an output, which is public by then. In steps they do not: for every T, the same pair of laws dominates G, discrete
 Laplace noise at the distance `distance`. It can be composed as if it had been fixed before.
 
@@ -45,7 +45,7 @@ group for another is one removed and one added: plan it as add_remove of 2c pair
 **What computing costs.** η = `error(z)`: with Ĥ₀ the estimate from ideal R and the same random bits, |Ĥ - Ĥ₀| <= η
 wherever |ζ| <= z <= 500, z the larger of z⁺ and z⁻, N <= 2^53 and no mean of positive parts of R in any entry exceeds
 8, which has a probability below e^-1000. Two more events can change an outcome, and their probability is charged by
-itself (`mishap` in entropy_shares.py): a draw below the end of the table of R, and that AES repeats no block. The
+itself (`mishap` in shares.py): a draw below the end of the table of R, and that AES repeats no block. The
 second one grows with the number of keys, so the guarantee is for streams of up to `most_keys`. Nothing of G is released
 where T is beyond `largest_total`: that many pairs of the largest value, at most 2^53.
 """
@@ -61,16 +61,15 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ArgumentError
-from ..numbers.arrays import Array
-from ..sketch.estimators.entropy_mean import entropy_mean, entropy_mean_deviation
-from ..text.wording import arg
-from . import discrete_laplace
-from .bucket_entropy import TERM_ERROR, bucket_mass, bucket_norm
-from .charge import Charge
-from .entropy_shares import EntropyShares
-from .exact_entropy import EXACT_ERROR, exact_mass, mass_change, most_total
-from .exact_moment import nearest
+from ...errors import ArgumentError
+from ...numbers.arrays import Array
+from ...sketch.estimators.entropy_mean import entropy_mean, entropy_mean_deviation
+from ...text.wording import arg
+from .. import discrete_laplace
+from ..charge import Charge
+from ..exact_moment import nearest
+from .mass import EXACT_ERROR, TERM_ERROR, bucket_mass, bucket_norm, exact_mass, mass_change, most_total
+from .shares import EntropyShares
 
 BucketState = tuple[NDArray[np.int64], Array]
 
@@ -118,10 +117,8 @@ class EntropyNoise(EntropyShares):
 
     def charge(self) -> Charge:
         """What is charged for all groups together: G, N if it is private, ‖N‖ for buckets, and `mishap` of a sketch."""
-        mass = Charge(
-            "exact", epsilon=self.mass_epsilon, delta=self.lost, distance=self.distance, gap=self.lost
-        )  # fmt: skip
-        charges = [mass]
+        lost = self.lost
+        charges = [Charge("exact", epsilon=self.mass_epsilon, delta=lost, distance=self.distance, gap=lost)]
         if not self.total_is_public:
             charges.append(Charge("exact", epsilon=self.total_epsilon, distance=self.total_distance))
         if self.buckets > 1:
@@ -129,7 +126,7 @@ class EntropyNoise(EntropyShares):
         if self.size:
             charges.append(Charge("other", delta=self.mishap))
         if len(charges) == 1:
-            return mass
+            return charges[0]
         privacy = self.privacy
         return Charge("all", epsilon=privacy.epsilon, delta=privacy.delta, charges=tuple(charges))
 

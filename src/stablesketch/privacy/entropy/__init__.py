@@ -1,0 +1,1 @@
+"""Shannon's entropy: by how much neighbours differ, and the noise of its mass."""
