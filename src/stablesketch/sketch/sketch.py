@@ -17,7 +17,7 @@ from ..errors import (
     SecretMismatch,
     SecretMissing,
 )
-from ..format.framing import PackedIntegers, counts_are_possible
+from ..format.framing import counts_are_possible
 from ..numbers.arrays import Array
 from ..secret import Secret
 from . import wire
@@ -253,9 +253,9 @@ class Sketch:
                 self._secret_fingerprint,
                 pairs,
                 total,
-                PackedIntegers(entries.packed(), entries.size),
+                entries.packed(),
                 entries.buckets,
-                PackedIntegers(entries.packed_totals(), wire.totals_of(self._law.number, entries.buckets)),
+                entries.packed_totals(),
             )
         )
 
@@ -281,8 +281,8 @@ class Sketch:
                 f"{entries.resolution}: corrupt data."
             )
         try:
-            entries.load_packed(PackedIntegers.of(frame.entries).raw)
-            entries.load_packed_totals(PackedIntegers.of(frame.totals).raw)
+            entries.load_packed(frame.entries)
+            entries.load_packed_totals(frame.totals)
         except OverflowError:
             raise BlobError("impossible entry of a sketch: corrupt data.") from None
         if secret is not None and secret.fingerprint != frame.secret_fingerprint:
