@@ -15,7 +15,6 @@ from .entry_values import integer_entries, log_magnitudes, logs_of
 from .estimators import (
     DEFAULT_METHOD,
     Estimate,
-    bucket_sum,
     checked_confidence,
     estimate,
     log_estimates,
@@ -71,7 +70,7 @@ def _in_buckets(law: EntryLaw, entries: Entries, pairs: int, total: int, method:
     if (fractions[occupied] <= 0.0).any():
         raise NegativeTotal(_NOT_POSITIVE)
     per_key = entries.size // entries.buckets
-    return bucket_sum.estimate(bucket_moments(law, entries), per_key, law.p, method, confidence)
+    return one_sided.estimate_in_buckets(bucket_moments(law, entries), per_key, law.p, method, confidence)
 
 
 def bucket_moments(law: EntryLaw, entries: Entries) -> Array:

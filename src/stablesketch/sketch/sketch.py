@@ -298,7 +298,7 @@ class Sketch:
         "best" is `pitman` for symmetric entries with p up to 1. For p above 1 there is only `norm`, and for one-sided
         entries only `power`. With buckets, the value is the sum of the estimates of all buckets, and the limits are
         those of a normal law. They are approximate; the more of F_p one key holds, the rougher they are
-        (estimators/bucket_sum.py).
+        (estimators/one_sided.py).
 
         Raises:
             NegativeTotal: more was deleted than was added, so the stream has no moment.

@@ -25,7 +25,7 @@ from ...law import StableLaw
 from ...law.tabulated import tabulated_log_density
 from ...numbers.arrays import Array
 from . import pitman
-from .bias import RawEstimator
+from .corrected import Estimator
 from .location import LogDensity, log_likelihood
 
 _SEED = 20_240_502
@@ -111,7 +111,7 @@ class PivotLaw:
 
 
 @lru_cache(maxsize=64)
-def pivot_law(method: RawEstimator, p: float, size: int) -> PivotLaw:
+def pivot_law(method: Estimator, p: float, size: int) -> PivotLaw:
     """The law of ln(F_hat/F) for the estimator whose logarithm `method` computes, with two entries or more."""
     if method is not pitman.log_estimate and size > _LARGEST_SIZE:
         return _scaled(pivot_law(method, p, _LARGEST_SIZE), math.sqrt(_LARGEST_SIZE / size))

@@ -31,8 +31,7 @@ from ...law.one_sided import one_sided_law
 from ...law.quadrature import gauss_log_exponential
 from ...numbers.arrays import Array
 from ...numbers.elementary import exp_sums, log
-from ...numbers.search import last_whole
-from .moments import valley
+from ...numbers.search import last_whole, valley
 from .power_lattice import cyclic_power, log_below, truncated_power
 
 LEAST_SIZE = 5
