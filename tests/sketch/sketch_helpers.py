@@ -12,7 +12,7 @@ from stablesketch._native import Accumulator, Entries
 from stablesketch.format.framing import unpacked
 from stablesketch.sketch import wire
 from stablesketch.sketch.entry_law import EntryLaw
-from stablesketch.sketch.tier import TIER
+from stablesketch.sketch.workers import TIER
 
 # Nobody may use these outside tests: a secret that is written down protects nobody.
 SECRET = Secret.from_bytes(bytes(range(32)))

@@ -21,7 +21,7 @@ from stablesketch import ArgumentError, ArgumentTypeError, Sketch
 from stablesketch._native import Accumulator
 from stablesketch.sketch import projection, workers
 from stablesketch.sketch.entry_law import EntryLaw
-from stablesketch.sketch.tier import TIER
+from stablesketch.sketch.workers import TIER
 
 ROWS = 200_000  # several chunks for each of several threads
 THREADS = [1, 2, 3, 8, None]

@@ -27,7 +27,7 @@ from ..mechanism.shared.state import State
 from ..plan import Plan
 from ..plan.mechanism import mechanism_of
 from ..secret import Secret
-from ..sketch.turns import holding
+from ..sketch.workers import holding
 from ..statistic.published import Release
 from ..text.wording import arg
 from . import checkpoint, wire

@@ -14,7 +14,7 @@ from ..plan import Plan
 from ..secret import Secret
 from ..secret.paying import Paid, Payment, until_shown
 from ..secret.spending import spending
-from ..sketch.turns import holding
+from ..sketch.workers import holding
 from ..statistic.published import Release, Terms
 from ..text.wording import arg
 

@@ -26,9 +26,7 @@ from ..secret import Secret
 from . import register_law
 from .columns import Fingerprinter, KeyColumn
 from .register_law import LARGEST, WINDOW
-from .tier import TIER
-from .turns import holding
-from .workers import CHUNK, checked_threads, share
+from .workers import CHUNK, TIER, checked_threads, holding, share
 
 FEWEST, MOST = 64, 1 << 22
 _HEADER = struct.Struct("<I8s")  # registers, fingerprint of the secret

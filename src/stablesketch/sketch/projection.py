@@ -15,8 +15,7 @@ from .._native import Accumulator, Entries
 from ..secret import Secret
 from .columns import MAX_WEIGHT, Fingerprinter, value_column
 from .entry_law import EntryLaw
-from .tier import TIER
-from .workers import share
+from .workers import TIER, share
 
 Fingerprints = NDArray[np.uint64]
 Totals = NDArray[np.int64]

@@ -22,14 +22,11 @@ from ..numbers.arrays import Array
 from ..secret import Secret
 from . import wire
 from .columns import MAX_WEIGHT
-from .diversity_estimate import check_order, entropy_of_moment, hill_of_entropy
-from .entry_law import ENTROPY, EntryLaw, LawKind, SketchLaw, checked_law
+from .entry_law import ENTROPY, EntryLaw, LawKind, SketchLaw, checked_buckets, checked_law, checked_size
+from .estimates import BEST, bucket_moments, check_order, entropy_of_moment, hill_of_entropy, moment_estimate
 from .estimators import Estimate
-from .moment_estimate import BEST, bucket_moments, moment_estimate
 from .projection import Projection
-from .shape import checked_buckets, checked_size
-from .turns import holding
-from .workers import checked_threads
+from .workers import checked_threads, holding
 
 
 class Sketch:

@@ -1,12 +1,19 @@
-"""Divides rows among threads: chunks in order, each taken by the next free worker."""
+"""How the work is done, on which no byte depends: the tier of the kernel, locks, and rows divided among threads.
+
+Every mutable object has one lock. A thread that changes or copies the object holds it, so calls from several threads
+run one after another (docs/threads.md).
+"""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from typing import TypeVar
 
+from .._native import tier_names
 from ..errors import ArgumentError
 from ..numbers.checked import checked_whole
 
@@ -16,6 +23,31 @@ _ALONE = 1 << 14  # fewer rows than this are not worth a second thread
 Worker = TypeVar("Worker", bound=Callable[[int, int], None])
 
 _limit = 1024
+
+
+def _chosen_tier() -> str:
+    available = tier_names()
+    wanted = os.environ.get("STABLESKETCH_TIER", "")
+    if wanted and wanted not in available:
+        must = f"must be one of {', '.join(available)} on this machine"
+        raise ArgumentError("STABLESKETCH_TIER", wanted, must, "Unset it, or set it to one of these")
+    return wanted or available[0]
+
+
+TIER = _chosen_tier()
+"""The best tier that this processor has, or the one that STABLESKETCH_TIER names, for measuring and testing them."""
+
+
+@contextlib.contextmanager
+def holding(*locks: AbstractContextManager[object]) -> Iterator[None]:
+    """Holds all of these locks for the length of the block; a lock given twice is held once.
+
+    They are always taken in the same order, so that threads cannot deadlock.
+    """
+    with contextlib.ExitStack() as held:
+        for lock in sorted({id(lock): lock for lock in locks}.values(), key=id):
+            held.enter_context(lock)
+        yield
 
 
 def limit_threads(threads: int) -> None:
