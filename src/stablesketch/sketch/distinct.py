@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._native import registers_add
-from ..errors import ArgumentError, ArgumentTypeError, BlobError, MergeError, SecretMismatch, SecretMissing
+from ..errors import ArgumentError, BlobError, MergeError, SecretMismatch, SecretMissing, check_type
 from ..format.framing import FRAME_BYTES, Kind, framed, opened
 from ..numbers.checked import checked_whole
 from ..secret import Secret
@@ -60,10 +60,7 @@ class DistinctRegisters:
     _secret_fingerprint: bytes
 
     def __init__(self, registers: int, secret: Secret) -> None:
-        if not isinstance(secret, Secret):
-            raise ArgumentTypeError(
-                "secret", type(secret), "must be a Secret", "Pass Secret.generate() or Secret.load(path)"
-            )
+        check_type("secret", secret, Secret, "must be a Secret", "Pass Secret.generate() or Secret.load(path)")
         count = checked_registers(registers)
         self._start(np.zeros(count, np.uint32), secret.fingerprint, secret)
 
@@ -121,13 +118,8 @@ class DistinctRegisters:
 
     def merge(self, other: DistinctRegisters) -> None:
         """Adds the keys of `other`, which must have the same number of registers and the same secret."""
-        if not isinstance(other, DistinctRegisters):
-            raise ArgumentTypeError(
-                "other",
-                type(other),
-                "must be DistinctRegisters",
-                "Read stored bytes with DistinctRegisters.from_bytes first",
-            )
+        way_out = "Read stored bytes with DistinctRegisters.from_bytes first"
+        check_type("other", other, DistinctRegisters, "must be DistinctRegisters", way_out)
         if other.registers != self.registers:
             raise MergeError(
                 f"{self.registers} and {other.registers} registers cannot be merged: use the same number in "
@@ -158,14 +150,9 @@ class DistinctRegisters:
     @classmethod
     def from_bytes(cls, blob: bytes, secret: Secret | None = None) -> DistinctRegisters:
         """Reads the result of `to_bytes`. Without the secret, registers merge and estimate but cannot count keys."""
-        if not isinstance(blob, bytes | bytearray | memoryview):
-            raise ArgumentTypeError(
-                "blob", type(blob), "must be bytes", "Pass the result of DistinctRegisters.to_bytes()"
-            )
-        if secret is not None and not isinstance(secret, Secret):
-            raise ArgumentTypeError(
-                "secret", type(secret), "must be a Secret", "Pass Secret.load(path), or leave it out"
-            )
+        way_out = "Pass the result of DistinctRegisters.to_bytes()"
+        check_type("blob", blob, bytes | bytearray | memoryview, "must be bytes", way_out)
+        check_type("secret", secret, Secret | None, "must be a Secret", "Pass Secret.load(path), or leave it out")
         _, reader = opened(bytes(blob), Kind.REGISTERS)
         count, fingerprint = reader.unpack(_HEADER)
         words = reader.rest()

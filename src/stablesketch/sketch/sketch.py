@@ -9,14 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._native import Entries
-from ..errors import (
-    ArgumentError,
-    ArgumentTypeError,
-    BlobError,
-    MergeError,
-    SecretMismatch,
-    SecretMissing,
-)
+from ..errors import ArgumentError, BlobError, MergeError, SecretMismatch, SecretMissing, check_type
 from ..format.framing import counts_are_possible
 from ..numbers.arrays import Array
 from ..secret import Secret
@@ -68,10 +61,7 @@ class Sketch:
         self._open(checked_law(p, law), size, secret, buckets)
 
     def _open(self, law: EntryLaw, size: int, secret: Secret | None, buckets: int) -> None:
-        if secret is not None and not isinstance(secret, Secret):
-            raise ArgumentTypeError(
-                "secret", type(secret), "must be a Secret", "Pass Secret.generate() or Secret.load(path)"
-            )
+        check_type("secret", secret, Secret | None, "must be a Secret", "Pass Secret.generate() or Secret.load(path)")
         entries = checked_size(size)
         parts = checked_buckets(buckets, entries, law)
         held = Secret.generate() if secret is None else secret
@@ -193,10 +183,7 @@ class Sketch:
 
     def merge(self, other: Sketch) -> None:
         """Adds the stream of `other`, which must have the same p, law, size, buckets and secret and stays unchanged."""
-        if not isinstance(other, Sketch):
-            raise ArgumentTypeError(
-                "other", type(other), "must be a Sketch", "Read stored bytes with Sketch.from_bytes first"
-            )
+        check_type("other", other, Sketch, "must be a Sketch", "Read stored bytes with Sketch.from_bytes first")
         for name in ("p", "law", "size", "buckets"):
             mine, theirs = getattr(self, name), getattr(other, name)
             if mine != theirs:
@@ -259,12 +246,10 @@ class Sketch:
     @classmethod
     def from_bytes(cls, blob: bytes, secret: Secret | None = None) -> Sketch:
         """Reads the result of `to_bytes`. Without the secret, the sketch merges and estimates but cannot be updated."""
-        if not isinstance(blob, bytes | bytearray | memoryview):
-            raise ArgumentTypeError("blob", type(blob), "must be bytes", "Pass the result of Sketch.to_bytes()")
-        if secret is not None and not isinstance(secret, Secret):
-            raise ArgumentTypeError(
-                "secret", type(secret), "must be a Secret", "Pass Secret.load(path), or leave it out"
-            )
+        check_type(
+            "blob", blob, bytes | bytearray | memoryview, "must be bytes", "Pass the result of Sketch.to_bytes()"
+        )
+        check_type("secret", secret, Secret | None, "must be a Secret", "Pass Secret.load(path), or leave it out")
         frame = wire.decode(bytes(blob))
         try:
             law, size = cls._checked_law(EntryLaw.of_number(frame.p)), checked_size(frame.size)
