@@ -27,8 +27,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ..errors import SecretFileError, SecretSpent
-from ..files.durable import fill_new, locked, sync_folder
-from ..files.identity import leftovers, second_name
+from ..files.durable import fill_new, leftovers, locked, second_name, sync_folder
 from ..text.wording import either
 from .bits import SECRET_BYTES, Bits
 
