@@ -24,9 +24,9 @@ from ..format.framing import FRAME_BYTES, Kind, framed, opened
 from ..numbers.checked import checked_whole
 from ..secret import Secret
 from . import register_law
-from .columns import Fingerprinter, KeyColumn
+from .columns import Fingerprinter
 from .register_law import LARGEST, WINDOW
-from .workers import CHUNK, TIER, checked_threads, holding, share
+from .workers import CHUNK, TIER, Worker, checked_threads, holding, share
 
 FEWEST, MOST = 64, 1 << 22
 _HEADER = struct.Struct("<I8s")  # registers, fingerprint of the secret
@@ -53,11 +53,6 @@ class DistinctRegisters:
     """
 
     __slots__ = ("_fingerprinter", "_key", "_lock", "_registers", "_secret_fingerprint")  # no vars() that shows keys
-    _fingerprinter: Fingerprinter | None
-    _key: bytes | None
-    _lock: threading.RLock
-    _registers: RegisterWords
-    _secret_fingerprint: bytes
 
     def __init__(self, registers: int, secret: Secret) -> None:
         check_type("secret", secret, Secret, "must be a Secret", "Pass Secret.generate() or Secret.load(path)")
@@ -85,10 +80,16 @@ class DistinctRegisters:
         key, workers = self._need_key("add"), checked_threads(threads)
         assert self._fingerprinter is not None  # it exists whenever the key does
         column = self._fingerprinter.column(keys)
+        parts: list[RegisterWords] = []
+
+        def start(_: int) -> Worker:
+            own = self._registers.copy()  # every worker starts from these: their union contains them once
+            parts.append(own)
+            return lambda begin, end: registers_add(own, column.fingerprints(begin, end), key, _STREAM, TIER)
+
         with self._lock:
-            # Every worker starts from the current registers: their union contains these once.
-            parts = share(len(column), workers, lambda rows: _RegisterWorker(column, self._registers.copy(), key))
-            self._registers = _united([part.registers for part in parts])
+            share(len(column), workers, start)
+            self._registers = _united(parts)
         return len(column)
 
     def add_fingerprints(self, fingerprints: NDArray[np.uint64]) -> None:
@@ -173,18 +174,6 @@ class DistinctRegisters:
     def __repr__(self) -> str:
         held = "" if self._key is not None else ", without its secret"
         return f"<DistinctRegisters registers={self.registers}{held}>"
-
-
-class _RegisterWorker:
-    """Counts chunks of rows with registers of its own."""
-
-    def __init__(self, keys: KeyColumn, registers: RegisterWords, key: bytes) -> None:
-        self.registers = registers
-        self._keys = keys
-        self._key = key
-
-    def __call__(self, start: int, stop: int) -> None:
-        registers_add(self.registers, self._keys.fingerprints(start, stop), self._key, _STREAM, TIER)
 
 
 def blob_bytes(registers: int) -> int:

@@ -11,7 +11,6 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from typing import TypeVar
 
 from .._native import tier_names
 from ..errors import ArgumentError
@@ -20,7 +19,8 @@ from ..numbers.checked import checked_whole
 CHUNK = 1 << 16  # rows at a time: bounds the memory of a worker, and keeps its rows in the second-level cache
 _ALONE = 1 << 14  # fewer rows than this are not worth a second thread
 
-Worker = TypeVar("Worker", bound=Callable[[int, int], None])
+Worker = Callable[[int, int], object]
+"""Does the rows from one to another."""
 
 _limit = 1024
 
@@ -67,11 +67,11 @@ def checked_threads(threads: object) -> int:
     return count
 
 
-def share(rows: int, threads: int, start: Callable[[int], Worker]) -> list[Worker]:
+def share(rows: int, threads: int, start: Callable[[int], Worker]) -> None:
     """Runs worker(begin, end) over rows 0..rows, with up to `threads` workers made by start(expected rows).
 
     Chunks are taken in order and finished once taken. So if any raises an error, the caller always sees that of the
-    earliest row, and no worker is returned.
+    earliest row.
     """
     count = 1 if rows < _ALONE else min(threads, -(-rows // CHUNK))
     workers = [start(-(-rows // count)) for _ in range(count)]
@@ -99,4 +99,3 @@ def share(rows: int, threads: int, start: Callable[[int], Worker]) -> list[Worke
         helper.join()
     if errors:
         raise errors[min(errors)]
-    return workers
