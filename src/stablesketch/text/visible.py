@@ -40,6 +40,15 @@ def places(text: str) -> int:
     )
 
 
+def writable(text: str) -> bool:
+    """Whether UTF-8 can encode it: it has no half of a surrogate pair."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def json_visible(text: str) -> str:
     r"""JSON with the same characters escaped as JSON escapes them, \u001b; its meaning is unchanged."""
     return _PERHAPS_HIDDEN.sub(lambda found: _in_json(found[0]), text)

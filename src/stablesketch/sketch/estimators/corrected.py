@@ -23,8 +23,8 @@ from ...errors import ArgumentError
 from ...law import StableLaw
 from ...numbers.arrays import Array
 from .closed_forms import best_power, geometric_mean, log_power_mean, median
-from .location import maximum
 from .pitman import log_estimate as pitman
+from .pitman import maximum
 
 Estimator = Callable[[Array, Array, float], Array]
 """ln F_hat, of shape (m,), from ln|a_j| and the signs, both of shape (m, r) with r >= 2, and p."""

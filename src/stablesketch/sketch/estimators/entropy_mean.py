@@ -45,7 +45,7 @@ doubly exponentially towards both ends, so the trapezoid rule converges exponent
 from __future__ import annotations
 
 import math
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -112,7 +112,6 @@ class EntropyMeanLaw:
     def __init__(self, size: int) -> None:
         self.size = _checked(size)
         self._centre = _digamma(self.size - 1) - math.log(self.size)
-        self._table: tuple[Array, Array] | None = None
 
     def reaches(self, probability: float) -> tuple[float, float]:
         """z⁺ and z⁻ with P(ζ >= z⁺ or ζ <= -z⁻) <= probability, certified: the two bounds above get half of it each."""
@@ -130,8 +129,6 @@ class EntropyMeanLaw:
 
     def quantiles(self, probability: ArrayLike) -> Array:
         """x with P(ζ <= x) = probability, between 1e-15 and 1 - 1e-15: to 1e-3 of a deviation."""
-        if self._table is None:
-            self._table = self._tabulated()
         places, logits = self._table
         chance = np.clip(np.asarray(probability, dtype=np.float64), 1e-15, 1.0 - 1e-15)
         return np.asarray(np.interp(np.log(chance) - np.log1p(-chance), logits, places), dtype=np.float64)
@@ -150,7 +147,8 @@ class EntropyMeanLaw:
         assert distance is not None  # there is no upper limit
         return _signed(distance, side)
 
-    def _tabulated(self) -> tuple[Array, Array]:
+    @cached_property
+    def _table(self) -> tuple[Array, Array]:
         """Points x and the logit of P(ζ <= x) there: dense in the middle, and denser than any interval needs."""
         steps = np.linspace(0.0, 1.0, _POINTS + 1)[1:]
         lowest, highest = (self._place(_LEAST_TAIL, side) for side in (-1.0, 1.0))

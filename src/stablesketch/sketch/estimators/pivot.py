@@ -26,7 +26,7 @@ from ...law.tabulated import tabulated_log_density
 from ...numbers.arrays import Array
 from . import pitman
 from .corrected import Estimator
-from .location import LogDensity, log_likelihood
+from .pitman import LogDensity, log_likelihood
 
 _SEED = 20_240_502
 # Entries that are simulated, and the least and greatest number of sketches. Given the configuration, the Pitman
