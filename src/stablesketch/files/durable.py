@@ -50,11 +50,6 @@ def write_named(argument: str, path: Path, content: bytes, *, public: bool = Fal
         raise ArgumentError(argument, str(path), must, "Choose another place") from None
 
 
-def fill_new(path: Path, fill: Callable[[BinaryIO], object]) -> None:
-    """Like `write_new`, for content that no variable must hold: `fill` gets the file and writes to it."""
-    Reserved(path).store(fill)
-
-
 def write_over(path: Path, content: bytes) -> None:
     """Writes a file of mode 0600, replacing any file of that name: readers see the old one or the new one."""
     Reserved(path).store(content, over=True)
@@ -83,7 +78,10 @@ class Reserved:
             raise
 
     def store(self, content: bytes | Callable[[BinaryIO], object], *, over: bool = False) -> None:
-        """Writes, syncs, and names the file: FileExistsError if the name already exists, unless `over`."""
+        """Writes, syncs, and names the file: FileExistsError if the name already exists, unless `over`.
+
+        What no variable must hold is written by a function, which gets the file.
+        """
         try:
             if isinstance(content, bytes):
                 self._file.write(content)

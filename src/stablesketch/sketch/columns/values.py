@@ -58,9 +58,7 @@ class ValueColumn:
 
     def refused(self, value: int, row: int) -> ArgumentError:
         """The error about the value of this row."""
-        if 1 <= value <= MAX_WEIGHT:
-            return _above(self.highest, self._argument, f" (row {row + 1})")
-        return _out_of_range(value, self._argument, f" (row {row + 1})")
+        return _out_of_range(value, self._argument, f" (row {row + 1})", self.highest)
 
 
 def value_column(values: object, length: int, argument: str = "values", *, highest: int = MAX_WEIGHT) -> ValueColumn:
@@ -75,10 +73,10 @@ def value_column(values: object, length: int, argument: str = "values", *, highe
     if values is None:
         return ValueColumn(length, argument, highest, _same(1, length))
     if is_whole(values):
-        _check_one(int(values), argument, "")
-        if values > highest:
-            raise _above(highest, argument, "")
-        return ValueColumn(length, argument, highest, _same(int(values), length))
+        weight = int(values)
+        if not 1 <= weight <= min(highest, MAX_WEIGHT):
+            raise _out_of_range(weight, argument, "", highest)
+        return ValueColumn(length, argument, highest, _same(weight, length))
     if isinstance(values, float | np.floating | bool | np.bool_):
         raise _refused_item(argument, values, "")
     if isinstance(values, tuple):
@@ -139,8 +137,10 @@ def _of_list(all_items: list[object] | range | NDArray[Any], argument: str) -> R
             where = f" (row {start + i + 1})"
             if not is_whole(item):
                 raise _refused_item(argument, item, where)
-            _check_one(int(item), argument, where)
-            return int(item)
+            weight = int(item)
+            if not 1 <= weight <= MAX_WEIGHT:
+                raise _out_of_range(weight, argument, where)
+            return weight
 
         list_integers(items, 1, MAX_WEIGHT, other, out)
         return out.view(np.int64)
@@ -184,25 +184,17 @@ def _filled(weight: int, count: int) -> NDArray[np.int64]:
     return rows
 
 
-def _check_one(value: int, argument: str, where: str) -> None:
-    if not 1 <= value <= MAX_WEIGHT:
-        raise _out_of_range(value, argument, where)
-
-
-def _out_of_range(value: int, argument: str, where: str) -> ArgumentError:
+def _out_of_range(value: int, argument: str, where: str, highest: int = MAX_WEIGHT) -> ArgumentError:
     if value < 0:
         must, way_out = "must be positive", "Use delete to remove pairs"
     elif value == 0:
         must, way_out = "must be positive", "Leave out rows of value 0: keys[values > 0] and values[values > 0]"
-    else:
+    elif value > MAX_WEIGHT:
         must, way_out = "must be at most 2^53", "Use a coarser unit of value"
+    else:
+        must, larger = f"must be at most {arg('max_value', highest)}", f"plan with a larger {subject('max_value')}"
+        way_out = f"Clip such values to {highest}, or {larger}: the guarantee relies on it"
     return ArgumentError(argument, HIDDEN, f"{must}{where}", way_out)
-
-
-def _above(highest: int, argument: str, where: str) -> ArgumentError:
-    must = f"must be at most {arg('max_value', highest)}{where}"
-    way_out = f"Clip such values to {highest}, or plan with a larger {subject('max_value')}: the guarantee relies on it"
-    return ArgumentError(argument, HIDDEN, must, way_out)
 
 
 def _refused_item(argument: str, item: object, where: str) -> ArgumentError:
