@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING
 
-from .frames.after_import import offer_on_frames
+from .frames.on_frame import offer_on_frames
 
 if TYPE_CHECKING:
     from .offered import *  # noqa: F403

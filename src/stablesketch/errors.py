@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
+from types import UnionType
 from typing import Any
 
 from .text.spoken import at_least, at_most
@@ -224,6 +225,12 @@ class ReleaseInterrupted(KeyboardInterrupt):
         shown = "; ".join(map(str, self.releases[:20])) + ("; ..." if len(self.releases) > 20 else "")
         where = f" ({paid})" if paid else ""
         super().__init__(f"Ctrl-C was pressed after the release was paid for{where}, so it was finished: {shown}")
+
+
+def check_type(argument: str, value: object, kind: type | UnionType, must: str, way_out: str) -> None:
+    """Refuses a value of another type; the error shows that type, never the value."""
+    if not isinstance(value, kind):
+        raise ArgumentTypeError(argument, type(value), must, way_out)
 
 
 def sentence(text: str) -> str:

@@ -81,13 +81,13 @@ def test_a_plan_with_phantoms_without_number_is_refused() -> None:
 
 def test_a_sketch_of_more_pairs_than_there_can_be_is_refused() -> None:
     for pairs, total in ((2**257, 1), (1, 2**300), (-(2**257), 0)):
-        blob = wire.encode(wire.Frame(0.5, 1, RESOLUTION, bytes(8), pairs, total, [0]))
+        blob = wire.encode(wire.Frame(0.5, 1, RESOLUTION, bytes(8), pairs, total, b"\0"))
         with pytest.raises(ss.BlobError, match="impossible number of pairs"):
             ss.Sketch.from_bytes(blob)
 
 
 def test_merging_does_not_count_beyond_what_there_can_be() -> None:
-    most = ss.Sketch.from_bytes(wire.encode(wire.Frame(0.5, 1, RESOLUTION, bytes(8), 2**256, 2**256, [0])))
+    most = ss.Sketch.from_bytes(wire.encode(wire.Frame(0.5, 1, RESOLUTION, bytes(8), 2**256, 2**256, b"\0")))
     with pytest.raises(ss.MergeError, match="impossible number of pairs"):
         most.merge(most)
     assert most.pairs == 2**256

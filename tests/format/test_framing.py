@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stablesketch import BlobError, ForeignBlob, UnsupportedVersion
-from stablesketch.format.framing import FRAME_BYTES, NAMES, Kind, PackedIntegers, Reader, encode_integer, framed, opened
+from stablesketch.format.framing import FRAME_BYTES, NAMES, Kind, Reader, encode_integer, framed, opened
 
 KEPT = sorted((Path(__file__).parents[1] / "data").rglob("*.ssk"))
 
@@ -64,7 +64,7 @@ def test_a_reader_takes_fields_and_says_where_they_end() -> None:
     reader = Reader("a thing", body)
     assert reader.sized(number) == b"abc"
     assert reader.counts() == (5, -300)
-    assert reader.integers(1) == PackedIntegers.of([0])
+    assert reader.integer() == 0
     with pytest.raises(BlobError, match="4 bytes after the end of a thing"):
         reader.end()
     with pytest.raises(BlobError, match="a thing ends too early: corrupt data"):

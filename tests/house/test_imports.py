@@ -185,7 +185,7 @@ def test_importing_the_package_loads_none_of_its_parts() -> None:
         "import sys, stablesketch\n"
         "print('numpy' in sys.modules, sorted(name for name in sys.modules if name.startswith('stablesketch')))"
     )
-    loaded = ["stablesketch", "stablesketch.frames", "stablesketch.frames.after_import"]
+    loaded = ["stablesketch", "stablesketch.frames", "stablesketch.frames.on_frame"]
     assert printed(code) == f"False {loaded}"
 
 

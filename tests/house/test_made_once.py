@@ -25,7 +25,7 @@ OTHERS = {
     "mechanism/shared/belief.py": "a finding, before anything is released",
     "mechanism/counter.py": "a finding, before anything is released",
     "mechanism/entropy/noise.py": "a finding, before anything is released",
-    "sketch/diversity_estimate.py": "an estimate, which is not private",
+    "sketch/estimates.py": "an estimate, which is not private",
 }
 OF_FEW = {"low", "high", "points", "record", "total"}  # fields that little else has
 

@@ -89,7 +89,7 @@ PYTHON_ALONE = {
     "ledger/rows.py": "SQL",
     "ledger/store.py": "SQL",
     "ledger/upgrade.py": "SQL",
-    "planner_page/form.py": "HTML",
+    "planner_page/server.py": "HTML",
     "privacy/entries/curve.py": "a repr",
     "reading/files.py": "SQL",
     "release/decide.py": "the name of a release in a ledger, which stays",

@@ -22,7 +22,7 @@ from races import RACES, at_once, busy
 import stablesketch
 from stablesketch._native import Accumulator
 from stablesketch.sketch.entry_law import EntryLaw
-from stablesketch.sketch.tier import TIER
+from stablesketch.sketch.workers import TIER
 
 
 def control() -> None:

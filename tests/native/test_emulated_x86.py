@@ -29,7 +29,7 @@ pytestmark = [
 
 PROGRAM = """
 from stablesketch import Secret, Sketch
-from stablesketch.sketch.tier import TIER
+from stablesketch.sketch.workers import TIER
 
 print(TIER)
 for p in (0.05, 0.3, 0.5, 0.95, 1.0):

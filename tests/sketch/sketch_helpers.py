@@ -9,9 +9,10 @@ import numpy as np
 
 from stablesketch import Secret, Sketch
 from stablesketch._native import Accumulator, Entries
+from stablesketch.format.framing import unpacked
 from stablesketch.sketch import wire
 from stablesketch.sketch.entry_law import EntryLaw
-from stablesketch.sketch.tier import TIER
+from stablesketch.sketch.workers import TIER
 
 # Nobody may use these outside tests: a secret that is written down protects nobody.
 SECRET = Secret.from_bytes(bytes(range(32)))
@@ -24,14 +25,13 @@ def numbered_secret(number: int) -> Secret:
 
 def entries_of(sketch: Sketch) -> list[int]:
     """The entries as the wire carries them: integers in units of 2^-resolution."""
-    return list(wire.decode(sketch.to_bytes()).entries)
+    return unpacked(wire.decode(sketch.to_bytes()).entries)
 
 
 def logs_and_signs(sketch: Sketch) -> tuple[list[float], list[float]]:
     """ln|a_j| and the sign of a_j. Entries may be far beyond the floats, so the logarithm is taken of the integer."""
-    frame = wire.decode(sketch.to_bytes())
-    unit = frame.resolution * math.log(2.0)
-    return [math.log(abs(a)) - unit for a in frame.entries], [math.copysign(1.0, a) for a in frame.entries]
+    entries, unit = entries_of(sketch), wire.decode(sketch.to_bytes()).resolution * math.log(2.0)
+    return [math.log(abs(a)) - unit for a in entries], [math.copysign(1.0, a) for a in entries]
 
 
 def native_sums(entries: Entries) -> list[int]:

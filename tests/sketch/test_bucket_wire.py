@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import struct
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,7 +12,7 @@ from sketch_helpers import SECRET, entries_of
 
 from stablesketch import BlobError, Sketch, StablesketchError
 from stablesketch._native import Entries, integers_end
-from stablesketch.format.framing import MAGIC, Kind, PackedIntegers, encode_integer, opened
+from stablesketch.format.framing import MAGIC, Kind, encode_integer, opened, unpacked
 from stablesketch.sketch.entropy_sketch import EntropySketch
 from stablesketch.sketch.entry_law import EntryLaw
 
@@ -160,7 +159,7 @@ def test_the_compiled_core_writes_integers_as_python_does(values: list[int]) -> 
     again = Entries(EntryLaw("one-sided", 0.05), len(values))
     again.load_packed(packed)
     assert again.state() == entries.state()
-    assert list(PackedIntegers(packed, len(values))) == values
+    assert unpacked(packed) == values
 
 
 @pytest.mark.parametrize(
@@ -170,13 +169,3 @@ def test_integers_at_the_edges_of_a_byte(value: int) -> None:
     entries = Entries(EntryLaw("one-sided", 0.5), 1)
     entries.load(value.to_bytes(4 * entries.digits, "little", signed=True))
     assert entries.packed() == encode_integer(value)
-
-
-def test_packed_integers_are_a_sequence() -> None:
-    packed = PackedIntegers.of([3, -300, 0])
-    assert packed == [3, -300, 0]
-    assert packed[1] == -300
-    assert packed[::2] == [3, 0]
-    assert PackedIntegers.of(packed) is packed
-    assert packed == PackedIntegers(packed.raw, 3)
-    assert np.array(packed).tolist() == [3, -300, 0]

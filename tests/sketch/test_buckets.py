@@ -25,7 +25,7 @@ from stablesketch.sketch.entry_law import ENTROPY, EntryLaw
 from stablesketch.sketch.entry_values import integer_entries, log_magnitudes, logs_of
 from stablesketch.sketch.estimators.one_sided import log_estimates
 from stablesketch.sketch.estimators.power_sum import power_sum
-from stablesketch.sketch.tier import TIER
+from stablesketch.sketch.workers import TIER
 
 KEY, DOMAIN = bytes(range(50, 66)), 5
 TIERS = tier_names()

@@ -135,8 +135,8 @@ def test_entries_follow_the_law(p: float) -> None:
     sketch = one_sided(p, 2_000, numbered_secret(5))
     totals = [9, 4, 1, 1]
     sketch.update(["a", "b", "c", "d"], totals)
-    frame = wire.decode(sketch.to_bytes())
-    logs = np.array([math.log(a) - frame.resolution * math.log(2.0) for a in frame.entries])
+    unit = wire.decode(sketch.to_bytes()).resolution * math.log(2.0)
+    logs = np.array([math.log(a) - unit for a in entries_of(sketch)])
     z = np.sort(p * logs) - math.log(sum(total**p for total in totals))
     cdf = np.exp(one_sided_law(p).values(z).cdf)
     steps = np.arange(1, len(z) + 1) / len(z)

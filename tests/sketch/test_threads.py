@@ -21,7 +21,7 @@ from stablesketch import ArgumentError, ArgumentTypeError, Sketch
 from stablesketch._native import Accumulator
 from stablesketch.sketch import projection, workers
 from stablesketch.sketch.entry_law import EntryLaw
-from stablesketch.sketch.tier import TIER
+from stablesketch.sketch.workers import TIER
 
 ROWS = 200_000  # several chunks for each of several threads
 THREADS = [1, 2, 3, 8, None]
@@ -175,17 +175,23 @@ class Interruption(BaseException):
 def test_any_exception_in_a_worker_comes_out(
     raised: type[BaseException], threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    calm = projection._EntryWorker.__call__
+    def interrupted(rows: int, threads: int, start: Callable[[int], workers.Worker]) -> None:
+        def started(expected: int) -> workers.Worker:
+            calm = start(expected)
 
-    def interrupted(self: projection._EntryWorker, start: int, stop: int) -> None:
-        if start > ROWS // 2:
-            raise raised("stop")
-        calm(self, start, stop)
+            def worker(begin: int, end: int) -> None:
+                if begin > ROWS // 2:
+                    raise raised("stop")
+                calm(begin, end)
+
+            return worker
+
+        workers.share(rows, threads, started)
 
     sketch = Sketch(0.5, 2, SECRET, law="symmetric")
     sketch.update(["before"])
     before, running = sketch.to_bytes(), threading.active_count()
-    monkeypatch.setattr(projection._EntryWorker, "__call__", interrupted)
+    monkeypatch.setattr(projection, "share", interrupted)
     with pytest.raises(raised, match="stop"):
         sketch.update(INTEGERS, threads=threads)
     assert sketch.to_bytes() == before
@@ -211,12 +217,15 @@ def test_of_several_errors_the_earliest_rows_win() -> None:
 def test_every_row_is_read_once(rows: int, threads: int) -> None:
     """By no more workers than allowed, in chunks of bounded length, and none of them empty."""
     chunks: list[tuple[int, int]] = []
+    started: list[int] = []
 
-    def start(expected: int) -> Callable[[int, int], None]:
+    def start(expected: int) -> workers.Worker:
         assert expected >= rows // threads
+        started.append(expected)
         return lambda begin, end: chunks.append((begin, end))
 
-    assert 1 <= len(workers.share(rows, threads, start)) <= threads
+    workers.share(rows, threads, start)
+    assert 1 <= len(started) <= threads
     assert all(0 < end - begin <= workers.CHUNK for begin, end in chunks)
     edges = [0, *(end for _, end in sorted(chunks))]
     assert [begin for begin, _ in sorted(chunks)] == edges[:-1]

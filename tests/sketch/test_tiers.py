@@ -18,7 +18,7 @@ from sketch_helpers import SECRET, native_sums
 
 from stablesketch._native import Accumulator, Entries, tier_names
 from stablesketch.sketch.entry_law import ENTROPY, EntryLaw
-from stablesketch.sketch.tier import TIER
+from stablesketch.sketch.workers import TIER
 
 KEY, DOMAIN = bytes(range(100, 116)), 3
 LAWS = [
@@ -264,7 +264,7 @@ def test_the_first_weight_outside_is_found(row: int, value: int) -> None:
 PROGRAM = f"""
 import numpy as np
 from stablesketch import Secret, Sketch
-from stablesketch.sketch.tier import TIER
+from stablesketch.sketch.workers import TIER
 
 sketch = Sketch(0.3, 21, Secret.from_bytes(bytes.fromhex("{bytes(range(32)).hex()}")))
 rng = np.random.default_rng(1)

@@ -20,7 +20,7 @@ from stablesketch import (
     StablesketchError,
     UnsupportedVersion,
 )
-from stablesketch.format.framing import MAGIC
+from stablesketch.format.framing import MAGIC, encode_integer
 from stablesketch.sketch import wire
 
 PREFIX, HEADER, CHECKSUM = 12, 22, 8  # bytes: magic, version and kind; p, size, resolution and fingerprint; the end
@@ -80,7 +80,7 @@ def test_the_layout_is_as_documented() -> None:
     entries=st.lists(st.integers(-(2**1500), 2**1500), min_size=1, max_size=9),
 )
 def test_any_frame_comes_back(pairs: int, total: int, entries: list[int]) -> None:
-    frame = wire.Frame(0.05, len(entries), 111, bytes(range(8)), pairs, total, entries)
+    frame = wire.Frame(0.05, len(entries), 111, bytes(range(8)), pairs, total, b"".join(map(encode_integer, entries)))
     assert wire.decode(wire.encode(frame)) == frame
 
 
@@ -100,7 +100,7 @@ def test_any_frame_comes_back(pairs: int, total: int, entries: list[int]) -> Non
     ],
 )
 def test_integers_take_the_fewest_bytes(value: int, encoded: str) -> None:
-    blob = wire.encode(wire.Frame(0.5, 1, 53, bytes(8), value, 0, [0]))
+    blob = wire.encode(wire.Frame(0.5, 1, 53, bytes(8), value, 0, encode_integer(0)))
     assert blob[PREFIX + HEADER : -CHECKSUM].hex() == encoded + "0000"
 
 

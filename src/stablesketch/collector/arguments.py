@@ -12,6 +12,7 @@ from .._native import first_outside
 from ..errors import HIDDEN, ArgumentError, ArgumentTypeError, Shown
 from ..numbers.checked import is_whole
 from ..sketch.columns import MAX_WEIGHT
+from ..text.visible import writable
 from ..text.wording import arg, subject
 
 if TYPE_CHECKING:
@@ -87,7 +88,4 @@ def checked_shards(shards: Iterable[str], shard: str | None) -> frozenset[str]:
 
 def _is_name(shard: object) -> bool:
     """Whether it is text of 1 to 65535 bytes in UTF-8."""
-    try:
-        return isinstance(shard, str) and 0 < len(shard.encode()) < 2**16
-    except UnicodeEncodeError:
-        return False
+    return isinstance(shard, str) and writable(shard) and 0 < len(shard.encode()) < 2**16

@@ -21,13 +21,14 @@ from ..errors import (
     ReleasedAlready,
     SecretSpent,
     ShardsMissing,
+    check_type,
 )
 from ..ledger import Ledger
 from ..mechanism.shared.state import State
 from ..plan import Plan
 from ..plan.mechanism import mechanism_of
 from ..secret import Secret
-from ..sketch.turns import holding
+from ..sketch.workers import holding
 from ..statistic.published import Release
 from ..text.wording import arg
 from . import checkpoint, wire
@@ -64,12 +65,8 @@ class Collector:
         shard: str | None = None,
         shards: Iterable[str] | None = None,
     ) -> None:
-        if not isinstance(plan, Plan):
-            raise ArgumentTypeError("plan", type(plan), "must be a Plan", "Pass the result of ss.plan(...)")
-        if secret is not None and not isinstance(secret, Secret):
-            raise ArgumentTypeError(
-                "secret", type(secret), "must be a Secret", "Pass Secret.load(path), or leave it out"
-            )
+        check_type("plan", plan, Plan, "must be a Plan", "Pass the result of ss.plan(...)")
+        check_type("secret", secret, Secret | None, "must be a Secret", "Pass Secret.load(path), or leave it out")
         name = f"shard-{secrets.token_hex(8)}" if shard is None else checked_shard(shard)
         expected = None if shards is None else checked_shards(shards, shard)
         self._start(plan, mechanism_of(plan).state(plan, secret), [name], expected)
@@ -185,10 +182,9 @@ class Collector:
 
     def merge(self, other: Collector) -> None:
         """Adds another shard with the same plan and secret. Its collector is then empty and closed."""
-        if not isinstance(other, Collector):
-            raise ArgumentTypeError(
-                "other", type(other), "must be a Collector", "Read stored bytes with Collector.from_bytes first"
-            )
+        check_type(
+            "other", other, Collector, "must be a Collector", "Read stored bytes with Collector.from_bytes first"
+        )
         with holding(self._lock, other._lock):
             if not self._plan.releases_like(other._plan):
                 raise MergeError("collectors of different plans cannot be merged: open every shard from the same plan.")
@@ -218,10 +214,9 @@ class Collector:
     @classmethod
     def from_bytes(cls, blob: bytes, secret: Secret) -> Collector:
         """Reads the result of `to_bytes`, under the secret it was made with."""
-        if not isinstance(blob, bytes | bytearray | memoryview):
-            raise ArgumentTypeError("blob", type(blob), "must be bytes", "Pass the result of Collector.to_bytes()")
-        if not isinstance(secret, Secret):
-            raise ArgumentTypeError("secret", type(secret), "must be a Secret", "Pass Secret.load(path)")
+        way_out = "Pass the result of Collector.to_bytes()"
+        check_type("blob", blob, bytes | bytearray | memoryview, "must be bytes", way_out)
+        check_type("secret", secret, Secret, "must be a Secret", "Pass Secret.load(path)")
         text, shards, expected, state = wire.decode(bytes(blob))
         plan = Plan.from_json(text)
         if not plan.is_written_as(text):

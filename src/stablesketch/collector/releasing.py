@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ..errors import ArgumentError, ArgumentTypeError, LedgerCorrupt
+from ..errors import ArgumentError, LedgerCorrupt, check_type
 from ..ledger import Ledger
 from ..ledger.arguments import checked_label, checked_part
 from ..ledger.record import Ask, Entry
@@ -14,7 +14,7 @@ from ..plan import Plan
 from ..secret import Secret
 from ..secret.paying import Paid, Payment, until_shown
 from ..secret.spending import spending
-from ..sketch.turns import holding
+from ..sketch.workers import holding
 from ..statistic.published import Release, Terms
 from ..text.wording import arg
 
@@ -63,8 +63,7 @@ def released(
     With `later`, the caller records them, as part of something larger, before anyone sees them. Neither they nor what
     was paid for them then appear in a later error: only the caller knows what was shown.
     """
-    if ledger is not None and not isinstance(ledger, Ledger):
-        raise ArgumentTypeError("ledger", type(ledger), "must be a Ledger", "Pass ss.Ledger(path)")
+    check_type("ledger", ledger, Ledger | None, "must be a Ledger", "Pass ss.Ledger(path)")
     for name, unused in (("part", parts), ("label", [label for label in labels or () if label])):
         if ledger is None and unused:
             raise ArgumentError(

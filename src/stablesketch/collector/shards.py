@@ -8,12 +8,15 @@ the same rows again: a release would count each twice, and cost more than its ε
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 
 from ..errors import ShardMergedTwice
 from ..text.wording import arg
 
 Cut = tuple[str, ...] | None  # the columns; () if the data are whole; None for old names, which do not state them
+
+_GROUP = re.compile(r"/(?=[{[])")
 
 
 def of_group(shard: str, by: Sequence[str], name: Sequence[str]) -> str:
@@ -59,16 +62,12 @@ def _said(cut: Cut) -> str:
 
 def _parsed(name: str) -> tuple[str, Cut]:
     """The shard of a name, and the columns it was split by: the inverse of `of_group`."""
-    for opening, end in (("/{", "}"), ("/[", "]")):
-        start = name.find(opening, 1) if name.endswith(end) else -1
-        while start > 0:
-            try:
-                group = json.loads(name[start + 1 :])
-            except (ValueError, RecursionError):
-                start = name.find(opening, start + 1)
-                continue
-            parts = group.values() if isinstance(group, dict) else group
-            if all(isinstance(part, str) for part in parts):
-                return name[:start], tuple(group) if isinstance(group, dict) else None
-            start = name.find(opening, start + 1)  # not written by `of_group`
+    for found in _GROUP.finditer(name, 1) if name.endswith(("}", "]")) else ():
+        try:
+            group = json.loads(name[found.end() :])
+        except (ValueError, RecursionError):
+            continue
+        parts = group.values() if isinstance(group, dict) else group
+        if all(isinstance(part, str) for part in parts):  # otherwise not written by `of_group`
+            return name[: found.start()], tuple(group) if isinstance(group, dict) else None
     return name, ()

@@ -11,7 +11,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Sequence
 
-from ..errors import ArgumentError, ArgumentTypeError, BlobError, MergeError
+from ..errors import ArgumentError, BlobError, MergeError, check_type
 from ..format.framing import Kind, Reader, framed, opened
 from ..plan import Plan
 from ..plan.mechanism import mechanism_of
@@ -58,8 +58,7 @@ def merge_blobs(blobs: Sequence[bytes]) -> bytes:
     if not blobs:
         raise ArgumentError("blobs", [], "must not be empty", "Pass one or more results of Collector.to_bytes()")
     for blob in blobs:
-        if not isinstance(blob, bytes):
-            raise ArgumentTypeError("blobs", type(blob), "must be bytes", "Pass results of Collector.to_bytes()")
+        check_type("blobs", blob, bytes, "must be bytes", "Pass results of Collector.to_bytes()")
     parts = [decode(blob) for blob in blobs]
     text, _, expected, _ = parts[0]
     plan = Plan.from_json(text)

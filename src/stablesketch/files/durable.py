@@ -1,7 +1,12 @@
-"""Files that exist completely or not at all, even after a crash or a power cut; and locks between processes.
+"""Files that exist completely or not at all, even after a crash or a power cut; locks between processes; second names.
 
 A file is written under another name in the same folder, synced, and only then given its name. Then the folder is
 synced. Errors are the `OSError` of the system: callers know what the file was for, and say so.
+
+A file that is replaced by renaming, or that has companion files, must have exactly one name. Under a second name (a
+hard link, or a mount of the single file, as in containers) the companion files differ, and a rename leaves the second
+name behind. Symbolic links, relative paths and mounts of whole folders are not second names: they lead to the same
+entry of the same folder.
 """
 
 from __future__ import annotations
@@ -22,7 +27,9 @@ try:
 except ImportError:  # not POSIX: no locks between processes
     fcntl = None  # type: ignore[assignment]
 
+Identity = tuple[int, int]  # device and inode
 _WAIT = 60.0  # seconds to wait until others release a file
+_MOUNTS = Path("/proc/self/mountinfo")
 
 
 def write_new(path: Path, content: bytes, *, public: bool = False) -> None:
@@ -43,11 +50,6 @@ def write_named(argument: str, path: Path, content: bytes, *, public: bool = Fal
         raise ArgumentError(argument, str(path), must, "Choose another place") from None
 
 
-def fill_new(path: Path, fill: Callable[[BinaryIO], object]) -> None:
-    """Like `write_new`, for content that no variable must hold: `fill` gets the file and writes to it."""
-    Reserved(path).store(fill)
-
-
 def write_over(path: Path, content: bytes) -> None:
     """Writes a file of mode 0600, replacing any file of that name: readers see the old one or the new one."""
     Reserved(path).store(content, over=True)
@@ -65,8 +67,7 @@ class Reserved:
         self.path, self._mode = path, 0o666 if public else 0o600
         with contextlib.suppress(FileNotFoundError):
             os.lstat(path)  # notices a name that is too long; since Python 3.14, Path.exists just returns False
-        # A name of 255 bytes is allowed, so the temporary name must not be longer than that.
-        self._name = str(path.parent / f".{path.name[:40]}-{secrets.token_hex(8)}")
+        self._name = str(path.parent / f"{_temporary(path)}{secrets.token_hex(8)}")
         handle = os.open(self._name, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), self._mode)
         self._file = os.fdopen(handle, "wb")
         try:
@@ -77,7 +78,10 @@ class Reserved:
             raise
 
     def store(self, content: bytes | Callable[[BinaryIO], object], *, over: bool = False) -> None:
-        """Writes, syncs, and names the file: FileExistsError if the name already exists, unless `over`."""
+        """Writes, syncs, and names the file: FileExistsError if the name already exists, unless `over`.
+
+        What no variable must hold is written by a function, which gets the file.
+        """
         try:
             if isinstance(content, bytes):
                 self._file.write(content)
@@ -100,6 +104,11 @@ class Reserved:
             self._file.close()
         with contextlib.suppress(OSError):
             os.unlink(self._name)
+
+
+def _temporary(path: Path) -> str:
+    """How temporary names begin. A name of 255 bytes is allowed, so they must not be longer than that."""
+    return f".{path.name[:40]}-"
 
 
 def _allocate(handle: int, room: int) -> None:
@@ -181,3 +190,52 @@ def locked(path: Path) -> Iterator[BinaryIO]:
         finally:
             with contextlib.suppress(OSError):  # nothing was written to it, and the work under the lock is done
                 file.close()
+
+
+def identity_of(found: os.stat_result) -> Identity:
+    """What tells the files of one machine apart, whatever their names."""
+    return found.st_dev, found.st_ino
+
+
+def second_name(path: Path, found: os.stat_result) -> str | None:
+    """What is wrong with the names of the file at this real path, and the way out; None if it has one name."""
+    if found.st_nlink > 1:
+        return (
+            f"{path} has {found.st_nlink} names (hard links), and a change under one could leave the others as "
+            "they were. "
+            f"Find them with find -inum {found.st_ino}, and delete all but one"
+        )
+    if _is_mounted_alone(path, found):
+        return f"{path} is mounted as a single file, apart from its folder. Mount its folder instead"
+    return None
+
+
+def leftovers(path: Path, found: os.stat_result) -> list[Path]:
+    """Temporary names that a killed process left of this very file."""
+    same = []
+    try:
+        for entry in os.scandir(path.parent):
+            if entry.name.startswith(_temporary(path)) and entry.inode() == found.st_ino:
+                same.append(Path(entry.path))
+    except OSError:
+        pass
+    return same
+
+
+def _is_mounted_alone(path: Path, found: os.stat_result) -> bool:
+    """Whether the system lists it as a mount point. Without a list, whether its device differs from its folder's.
+
+    If there is a list, the device proves nothing: files and folders of one overlay can be on two devices.
+    """
+    try:
+        with open(_MOUNTS, "rb") as mounts:
+            return any(_unescaped(line.split(b" ")[4]) == os.fsencode(path) for line in mounts)
+    except (OSError, IndexError):
+        return os.stat(path.parent).st_dev != found.st_dev
+
+
+def _unescaped(place: bytes) -> bytes:
+    r"""The list has spaces, tabs, line ends and backslashes as \040 and the like."""
+    for code in (b"040", b"011", b"012", b"134"):
+        place = place.replace(b"\\" + code, bytes([int(code, 8)]))
+    return place

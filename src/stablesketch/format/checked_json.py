@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..errors import in_one_line, shortened
+from ..text.visible import writable
 
 MOST_WHOLE = 2**63 - 1
 """The largest whole number allowed; no count is larger."""
@@ -68,8 +69,8 @@ class Fields:
     def number(self, name: str, least: float = -math.inf, most: float = math.inf) -> float:
         """A number from `least` to `most`, as a float."""
         value = self.any(name)
-        # An int is not converted: one of 400 digits has no float.
-        if type(value) not in (int, float) or not least <= value <= most or abs(value) > _most_of(value):
+        huge = type(value) is int and abs(value) > 2**1023  # not converted first: an int of 400 digits has no float
+        if type(value) not in (int, float) or huge or not least <= value <= most:
             raise self._odd(name, value, f"a number from {least:g} to {most:g}")
         return float(value)
 
@@ -83,7 +84,7 @@ class Fields:
     def text(self, name: str, most: int = 1000) -> str:
         """A text of 1 to `most` characters that UTF-8 can encode."""
         value = self.any(name)
-        if type(value) is not str or not 0 < len(value) <= most or not _writable(value):
+        if type(value) is not str or not 0 < len(value) <= most or not writable(value):
             raise self._odd(name, value, f"a text of up to {most} characters")
         return value
 
@@ -112,15 +113,3 @@ class Fields:
 
     def _odd(self, name: str, value: object, needed: str) -> JsonError:
         return JsonError(f"{name} of {self._what} must be {needed}, got {shortened(value)}")
-
-
-def _most_of(value: float) -> float:
-    return math.inf if type(value) is float else 2**1023
-
-
-def _writable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from collections.abc import Iterator, Sequence
 from enum import IntEnum
-from typing import Any, overload
+from typing import Any
 
 from .._native import integers_end
 from ..errors import BlobError, ForeignBlob, UnsupportedVersion
@@ -121,20 +120,20 @@ class Reader:
         (count,) = self.unpack(length)
         return self.take(count)
 
-    def integers(self, count: int) -> PackedIntegers:
-        """The next `count` integers, each in its shortest form."""
+    def packed(self, count: int) -> bytes:
+        """The next `count` integers, each in its shortest form, as they are: so the compiled core reads them."""
         end, wrong = integers_end(self._body, self._position, count)
         if wrong:
             raise BlobError(f"{self._what} {_WRONG[wrong]}: corrupt data.")
-        return PackedIntegers(self.take(end - self._position), count)
+        return self.take(end - self._position)
 
     def integer(self) -> int:
-        (value,) = self.integers(1)
+        (value,) = unpacked(self.packed(1))
         return value
 
     def counts(self) -> tuple[int, int]:
         """Pairs and total, within what any stream can have."""
-        pairs, total = self.integers(2)
+        pairs, total = unpacked(self.packed(2))
         if not counts_are_possible(pairs, total):
             raise BlobError(f"impossible number of pairs or total in {self._what}: corrupt data.")
         return pairs, total
@@ -144,44 +143,14 @@ class Reader:
             raise BlobError(f"{self.left} bytes after the end of {self._what}: corrupt data.")
 
 
-class PackedIntegers(Sequence[int]):
-    """Integers one after another in the wire format, which is how the compiled core reads and writes entries.
-
-    They are already checked: `raw` holds exactly this many integers in their shortest form.
-    """
-
-    def __init__(self, raw: bytes, count: int) -> None:
-        self.raw = raw
-        self._count = count
-
-    @classmethod
-    def of(cls, integers: Sequence[int]) -> PackedIntegers:
-        if isinstance(integers, PackedIntegers):
-            return integers
-        return cls(b"".join(map(encode_integer, integers)), len(integers))
-
-    def __len__(self) -> int:
-        return self._count
-
-    def __iter__(self) -> Iterator[int]:
-        at = 0
-        for _ in range(self._count):
-            end = at + 1 + self.raw[at]
-            yield int.from_bytes(self.raw[at + 1 : end], "little", signed=True)
-            at = end
-
-    @overload
-    def __getitem__(self, at: int) -> int: ...
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[int]: ...
-    def __getitem__(self, at: int | slice) -> int | Sequence[int]:
-        return list(self)[at]
-
-    def __eq__(self, other: object) -> bool:
-        return list(self) == list(other) if isinstance(other, Sequence) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(self.raw)
+def unpacked(raw: bytes) -> list[int]:
+    """The integers that `encode_integer` wrote one after another."""
+    values, at = [], 0
+    while at < len(raw):
+        end = at + 1 + raw[at]
+        values.append(int.from_bytes(raw[at + 1 : end], "little", signed=True))
+        at = end
+    return values
 
 
 def encode_integer(value: int) -> bytes:

@@ -23,8 +23,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..errors import LedgerError
-from ..files.durable import lock, unlock
-from ..files.identity import Identity, identity_of, second_name
+from ..files.durable import Identity, identity_of, lock, second_name, unlock
 
 
 class _File:

@@ -34,8 +34,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..errors import LedgerCorrupt, LedgerError
-from ..files.durable import sync_folder
-from ..files.identity import Identity
+from ..files.durable import Identity, sync_folder
 from ..files.sqlite_reasons import kind_of, reason_of
 from .lock import held
 

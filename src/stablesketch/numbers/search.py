@@ -1,4 +1,4 @@
-"""Bisection for the least number that is enough. The result always errs on the side that is enough."""
+"""Bisection for the least number that is enough, erring on the side that is enough; and where a function is least."""
 
 from __future__ import annotations
 
@@ -34,3 +34,12 @@ def last_whole(holds: Callable[[int], bool], low: int, high: int) -> int:
         middle = (low + high) // 2
         low, high = (middle, high) if holds(middle) else (low, middle)
     return low
+
+
+def valley(function: Callable[[float], float], low: float, high: float, steps: int) -> float:
+    """Where a function with one valley is least, by golden section."""
+    golden = 0.5 * (math.sqrt(5.0) - 1.0)
+    for _ in range(steps):
+        left, right = high - golden * (high - low), low + golden * (high - low)
+        low, high = (low, right) if function(left) < function(right) else (left, high)
+    return 0.5 * (low + high)

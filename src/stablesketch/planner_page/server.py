@@ -1,4 +1,4 @@
-"""The server behind the page: this machine only, and only for those who have its token.
+"""The page and its server: this machine only, and only for those who have its token.
 
 It listens on 127.0.0.1. Every request must carry the token, which is 256 bits drawn afresh at each start, and must name
 this server as its host. So neither a page of another site nor another user of the machine can use it. It holds no data:
@@ -15,10 +15,11 @@ from string import Template
 from urllib.parse import parse_qsl
 
 from ..numbers.checked import checked_whole
-from ..page import document
+from ..page import document, escaped
 from ..page.server import PageHandler, PageServer
+from ..statistic import STATISTICS, Statistic
+from ..statistic.arguments import Argument
 from .answer import answer
-from .form import statistic_fields
 
 _LONGEST = 2_000  # characters of a request
 _TITLE = "Plan a private release"
@@ -65,4 +66,32 @@ class _Handler(PageHandler):
 def _page() -> str:
     folder = resources.files(__package__)
     body, script = (folder.joinpath(name).read_text(encoding="utf-8") for name in ("planner.html", "planner.js"))
-    return document(_TITLE, Template(body).substitute(statistics=statistic_fields()), script)
+    return document(_TITLE, Template(body).substitute(statistics=_statistic_fields()), script)
+
+
+def _statistic_fields() -> str:
+    """A menu of all statistics that the command line offers, and the options of each, made from the registry. A script
+    shows those of one.
+    """
+    kinds = [kind for kind in STATISTICS.values() if kind.on_command_line]
+    offered = "".join(
+        f"<option{' selected' if kind.usual else ''}{' data-people' if kind.of_people else ''}>"
+        f"{escaped(kind.name)}</option>"
+        for kind in kinds
+    )
+    own = "".join(_field(kind, argument) for kind in kinds for argument in kind.arguments)
+    choice = f'<label for="statistic">statistic</label><select id="statistic">{offered}</select>'
+    return f'<div class="field">{choice}</div>{own}'
+
+
+def _field(kind: type[Statistic], argument: Argument) -> str:
+    """One option of a statistic."""
+    name, where = escaped(argument.option.name), escaped(f"{kind.name}-{argument.option.name}")
+    if argument.choices:
+        choices = "".join(f"<option>{escaped(each)}</option>" for each in argument.choices)
+        entry = f'<select id="{where}" data-option="{name}">{choices}</select>'
+    else:
+        usual = escaped(argument.default or "0.5")
+        entry = f'<input id="{where}" data-option="{name}" value="{usual}" size="8">'
+    label = f'<label for="{where}">{name}</label>'
+    return f'<div class="field option" data-statistic="{escaped(kind.name)}">{label}{entry}</div>'

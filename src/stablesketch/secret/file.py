@@ -27,8 +27,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ..errors import SecretFileError, SecretSpent
-from ..files.durable import fill_new, locked, sync_folder
-from ..files.identity import leftovers, second_name
+from ..files.durable import Reserved, leftovers, locked, second_name, sync_folder
 from ..text.wording import either
 from .bits import SECRET_BYTES, Bits
 
@@ -68,7 +67,7 @@ def write(path: Path, bits: Bits) -> None:
         file.write(f"\n{_checksum(bits)}\n".encode())
 
     try:
-        fill_new(path, fill)
+        Reserved(path).store(fill)
     except FileExistsError:
         way_out = either("Choose another name, or load it with Secret.load", "Choose another name")
         raise SecretFileError(f"{path} already exists. {way_out}.") from None

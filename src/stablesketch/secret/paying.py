@@ -67,18 +67,14 @@ class Payment:
             self._on_signal(number)
 
     def let_go(self) -> None:
-        """Delivers the waiting signals, and holds no more. For use before something that takes long."""
-        self.restore()
-        waiting, self.caught = self.caught, []
-        for number in dict.fromkeys(waiting):
-            signal.raise_signal(number)
-
-    def restore(self) -> None:
-        """Restores the previous handlers."""
+        """Restores the handlers and delivers the waiting signals. For use before something that takes long."""
         while self._handlers:
             number, handler = next(iter(self._handlers.items()))
             signal.signal(number, handler)
             del self._handlers[number]
+        waiting, self.caught = self.caught, []
+        for number in dict.fromkeys(waiting):
+            signal.raise_signal(number)
 
     def keep(self) -> None:
         """Never delivers the signals: for a process that is about to end."""

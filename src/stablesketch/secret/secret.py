@@ -31,7 +31,7 @@ from ..errors import (
     SecretNotPicklable,
     SecretSpent,
 )
-from ..files.identity import Identity, identity_of
+from ..files.durable import Identity, identity_of
 from . import file as secret_file
 from .bits import SECRET_BYTES, SPENT, Bits
 from .file import SecretFile, Spending

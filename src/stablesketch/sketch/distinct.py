@@ -19,16 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._native import registers_add
-from ..errors import ArgumentError, ArgumentTypeError, BlobError, MergeError, SecretMismatch, SecretMissing
+from ..errors import ArgumentError, BlobError, MergeError, SecretMismatch, SecretMissing, check_type
 from ..format.framing import FRAME_BYTES, Kind, framed, opened
 from ..numbers.checked import checked_whole
 from ..secret import Secret
 from . import register_law
-from .columns import Fingerprinter, KeyColumn
+from .columns import Fingerprinter
 from .register_law import LARGEST, WINDOW
-from .tier import TIER
-from .turns import holding
-from .workers import CHUNK, checked_threads, share
+from .workers import CHUNK, TIER, Worker, checked_threads, holding, share
 
 FEWEST, MOST = 64, 1 << 22
 _HEADER = struct.Struct("<I8s")  # registers, fingerprint of the secret
@@ -55,17 +53,9 @@ class DistinctRegisters:
     """
 
     __slots__ = ("_fingerprinter", "_key", "_lock", "_registers", "_secret_fingerprint")  # no vars() that shows keys
-    _fingerprinter: Fingerprinter | None
-    _key: bytes | None
-    _lock: threading.RLock
-    _registers: RegisterWords
-    _secret_fingerprint: bytes
 
     def __init__(self, registers: int, secret: Secret) -> None:
-        if not isinstance(secret, Secret):
-            raise ArgumentTypeError(
-                "secret", type(secret), "must be a Secret", "Pass Secret.generate() or Secret.load(path)"
-            )
+        check_type("secret", secret, Secret, "must be a Secret", "Pass Secret.generate() or Secret.load(path)")
         count = checked_registers(registers)
         self._start(np.zeros(count, np.uint32), secret.fingerprint, secret)
 
@@ -90,10 +80,16 @@ class DistinctRegisters:
         key, workers = self._need_key("add"), checked_threads(threads)
         assert self._fingerprinter is not None  # it exists whenever the key does
         column = self._fingerprinter.column(keys)
+        parts: list[RegisterWords] = []
+
+        def start(_: int) -> Worker:
+            own = self._registers.copy()  # every worker starts from these: their union contains them once
+            parts.append(own)
+            return lambda begin, end: registers_add(own, column.fingerprints(begin, end), key, _STREAM, TIER)
+
         with self._lock:
-            # Every worker starts from the current registers: their union contains these once.
-            parts = share(len(column), workers, lambda rows: _RegisterWorker(column, self._registers.copy(), key))
-            self._registers = _united([part.registers for part in parts])
+            share(len(column), workers, start)
+            self._registers = _united(parts)
         return len(column)
 
     def add_fingerprints(self, fingerprints: NDArray[np.uint64]) -> None:
@@ -123,13 +119,8 @@ class DistinctRegisters:
 
     def merge(self, other: DistinctRegisters) -> None:
         """Adds the keys of `other`, which must have the same number of registers and the same secret."""
-        if not isinstance(other, DistinctRegisters):
-            raise ArgumentTypeError(
-                "other",
-                type(other),
-                "must be DistinctRegisters",
-                "Read stored bytes with DistinctRegisters.from_bytes first",
-            )
+        way_out = "Read stored bytes with DistinctRegisters.from_bytes first"
+        check_type("other", other, DistinctRegisters, "must be DistinctRegisters", way_out)
         if other.registers != self.registers:
             raise MergeError(
                 f"{self.registers} and {other.registers} registers cannot be merged: use the same number in "
@@ -160,14 +151,9 @@ class DistinctRegisters:
     @classmethod
     def from_bytes(cls, blob: bytes, secret: Secret | None = None) -> DistinctRegisters:
         """Reads the result of `to_bytes`. Without the secret, registers merge and estimate but cannot count keys."""
-        if not isinstance(blob, bytes | bytearray | memoryview):
-            raise ArgumentTypeError(
-                "blob", type(blob), "must be bytes", "Pass the result of DistinctRegisters.to_bytes()"
-            )
-        if secret is not None and not isinstance(secret, Secret):
-            raise ArgumentTypeError(
-                "secret", type(secret), "must be a Secret", "Pass Secret.load(path), or leave it out"
-            )
+        way_out = "Pass the result of DistinctRegisters.to_bytes()"
+        check_type("blob", blob, bytes | bytearray | memoryview, "must be bytes", way_out)
+        check_type("secret", secret, Secret | None, "must be a Secret", "Pass Secret.load(path), or leave it out")
         _, reader = opened(bytes(blob), Kind.REGISTERS)
         count, fingerprint = reader.unpack(_HEADER)
         words = reader.rest()
@@ -188,18 +174,6 @@ class DistinctRegisters:
     def __repr__(self) -> str:
         held = "" if self._key is not None else ", without its secret"
         return f"<DistinctRegisters registers={self.registers}{held}>"
-
-
-class _RegisterWorker:
-    """Counts chunks of rows with registers of its own."""
-
-    def __init__(self, keys: KeyColumn, registers: RegisterWords, key: bytes) -> None:
-        self.registers = registers
-        self._keys = keys
-        self._key = key
-
-    def __call__(self, start: int, stop: int) -> None:
-        registers_add(self.registers, self._keys.fingerprints(start, stop), self._key, _STREAM, TIER)
 
 
 def blob_bytes(registers: int) -> int:

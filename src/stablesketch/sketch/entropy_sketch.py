@@ -19,12 +19,11 @@ from .._native import Entries
 from ..errors import ArgumentError, DataError
 from ..numbers.arrays import Array
 from ..secret import Secret
-from .diversity_estimate import check_order
 from .entry_law import ENTROPY, EntryLaw
 from .entry_values import integer_entries, quotients
+from .estimates import BEST, check_order, owed
 from .estimators import Estimate, checked_confidence
 from .estimators.entropy import entropy_deviation, entropy_estimate, entropy_pivot
-from .moment_estimate import BEST, owed
 from .sketch import Sketch
 
 _METHOD = "pitman"

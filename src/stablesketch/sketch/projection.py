@@ -15,8 +15,7 @@ from .._native import Accumulator, Entries
 from ..secret import Secret
 from .columns import MAX_WEIGHT, Fingerprinter, value_column
 from .entry_law import EntryLaw
-from .tier import TIER
-from .workers import share
+from .workers import TIER, Worker, share
 
 Fingerprints = NDArray[np.uint64]
 Totals = NDArray[np.int64]
@@ -102,19 +101,20 @@ class Projection:
         added only when all rows have been read, and thereby checked. They are integers, so the order does not matter.
         The workers of a large sketch in buckets share intermediate sums.
         """
-        first: Accumulator | None = None
+        accumulators: list[Accumulator] = []
+        totals: list[int] = []
 
-        def start(rows_each: int) -> _EntryWorker:
-            nonlocal first
+        def start(rows_each: int) -> Worker:
+            first = accumulators[0] if accumulators else None
             accumulator = Accumulator(
                 self._law, self._size, self._entry_key, STREAM, rows_each, TIER, self._buckets, first, folded
             )
-            first = first or accumulator
-            return _EntryWorker(accumulator, read)
+            accumulators.append(accumulator)
+            return lambda begin, end: totals.append(read(accumulator, begin, end))
 
-        workers = share(rows, threads, start)
-        entries.absorb([worker.accumulator for worker in workers])
-        return sum(worker.total for worker in workers)
+        share(rows, threads, start)
+        entries.absorb(accumulators)
+        return sum(totals)
 
     def add_phantoms(self, entries: Entries, weights: NDArray[np.int64]) -> None:
         """entries + sum of weight × X over phantom keys 0, 1, ..., in a domain that no key of a stream can reach."""
@@ -125,15 +125,3 @@ class Projection:
     def fingerprint(self, keys: object) -> Fingerprints:
         """The fingerprints of a column of keys."""
         return self._fingerprinter.fingerprint(keys)
-
-
-class _EntryWorker:
-    """Reads chunks of rows into its own accumulator."""
-
-    def __init__(self, accumulator: Accumulator, read: Callable[[Accumulator, int, int], int]) -> None:
-        self.accumulator = accumulator
-        self.total = 0
-        self._read = read
-
-    def __call__(self, start: int, stop: int) -> None:
-        self.total += self._read(self.accumulator, start, stop)

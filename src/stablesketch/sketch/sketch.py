@@ -9,27 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._native import Entries
-from ..errors import (
-    ArgumentError,
-    ArgumentTypeError,
-    BlobError,
-    MergeError,
-    SecretMismatch,
-    SecretMissing,
-)
-from ..format.framing import PackedIntegers, counts_are_possible
+from ..errors import ArgumentError, BlobError, MergeError, SecretMismatch, SecretMissing, check_type
+from ..format.framing import counts_are_possible
 from ..numbers.arrays import Array
 from ..secret import Secret
 from . import wire
 from .columns import MAX_WEIGHT
-from .diversity_estimate import check_order, entropy_of_moment, hill_of_entropy
-from .entry_law import ENTROPY, EntryLaw, LawKind, SketchLaw, checked_law
+from .entry_law import ENTROPY, EntryLaw, LawKind, SketchLaw, checked_buckets, checked_law, checked_size
+from .estimates import BEST, bucket_moments, check_order, entropy_of_moment, hill_of_entropy, moment_estimate
 from .estimators import Estimate
-from .moment_estimate import BEST, bucket_moments, moment_estimate
 from .projection import Projection
-from .shape import checked_buckets, checked_size
-from .turns import holding
-from .workers import checked_threads
+from .workers import checked_threads, holding
 
 
 class Sketch:
@@ -71,10 +61,7 @@ class Sketch:
         self._open(checked_law(p, law), size, secret, buckets)
 
     def _open(self, law: EntryLaw, size: int, secret: Secret | None, buckets: int) -> None:
-        if secret is not None and not isinstance(secret, Secret):
-            raise ArgumentTypeError(
-                "secret", type(secret), "must be a Secret", "Pass Secret.generate() or Secret.load(path)"
-            )
+        check_type("secret", secret, Secret | None, "must be a Secret", "Pass Secret.generate() or Secret.load(path)")
         entries = checked_size(size)
         parts = checked_buckets(buckets, entries, law)
         held = Secret.generate() if secret is None else secret
@@ -196,10 +183,7 @@ class Sketch:
 
     def merge(self, other: Sketch) -> None:
         """Adds the stream of `other`, which must have the same p, law, size, buckets and secret and stays unchanged."""
-        if not isinstance(other, Sketch):
-            raise ArgumentTypeError(
-                "other", type(other), "must be a Sketch", "Read stored bytes with Sketch.from_bytes first"
-            )
+        check_type("other", other, Sketch, "must be a Sketch", "Read stored bytes with Sketch.from_bytes first")
         for name in ("p", "law", "size", "buckets"):
             mine, theirs = getattr(self, name), getattr(other, name)
             if mine != theirs:
@@ -253,21 +237,19 @@ class Sketch:
                 self._secret_fingerprint,
                 pairs,
                 total,
-                PackedIntegers(entries.packed(), entries.size),
+                entries.packed(),
                 entries.buckets,
-                PackedIntegers(entries.packed_totals(), wire.totals_of(self._law.number, entries.buckets)),
+                entries.packed_totals(),
             )
         )
 
     @classmethod
     def from_bytes(cls, blob: bytes, secret: Secret | None = None) -> Sketch:
         """Reads the result of `to_bytes`. Without the secret, the sketch merges and estimates but cannot be updated."""
-        if not isinstance(blob, bytes | bytearray | memoryview):
-            raise ArgumentTypeError("blob", type(blob), "must be bytes", "Pass the result of Sketch.to_bytes()")
-        if secret is not None and not isinstance(secret, Secret):
-            raise ArgumentTypeError(
-                "secret", type(secret), "must be a Secret", "Pass Secret.load(path), or leave it out"
-            )
+        check_type(
+            "blob", blob, bytes | bytearray | memoryview, "must be bytes", "Pass the result of Sketch.to_bytes()"
+        )
+        check_type("secret", secret, Secret | None, "must be a Secret", "Pass Secret.load(path), or leave it out")
         frame = wire.decode(bytes(blob))
         try:
             law, size = cls._checked_law(EntryLaw.of_number(frame.p)), checked_size(frame.size)
@@ -281,8 +263,8 @@ class Sketch:
                 f"{entries.resolution}: corrupt data."
             )
         try:
-            entries.load_packed(PackedIntegers.of(frame.entries).raw)
-            entries.load_packed_totals(PackedIntegers.of(frame.totals).raw)
+            entries.load_packed(frame.entries)
+            entries.load_packed_totals(frame.totals)
         except OverflowError:
             raise BlobError("impossible entry of a sketch: corrupt data.") from None
         if secret is not None and secret.fingerprint != frame.secret_fingerprint:
@@ -298,7 +280,7 @@ class Sketch:
         "best" is `pitman` for symmetric entries with p up to 1. For p above 1 there is only `norm`, and for one-sided
         entries only `power`. With buckets, the value is the sum of the estimates of all buckets, and the limits are
         those of a normal law. They are approximate; the more of F_p one key holds, the rougher they are
-        (estimators/bucket_sum.py).
+        (estimators/one_sided.py).
 
         Raises:
             NegativeTotal: more was deleted than was added, so the stream has no moment.

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..errors import BlobError
-from ..format.framing import Kind, PackedIntegers, encode_integer, framed, opened
+from ..format.framing import Kind, encode_integer, framed, opened, unpacked
 from .entry_law import ENTROPY
 
 _HEADER = struct.Struct("<dIH8s")  # p, size, resolution, fingerprint of the secret
@@ -16,10 +15,11 @@ _BUCKETS = struct.Struct("<I")  # follows the header if the sketch has buckets
 
 @dataclass(frozen=True)
 class Frame:
-    """The content of a blob. Entry j of the sketch is `entries[j]` times 2^-resolution; `p` is the number of its law
-    (entry_law.py).
+    """The content of a blob; `p` is the number of its law (entry_law.py). `entries` holds integers in units of
+    2^-resolution, as `unpacked` reads them and the compiled core packs them.
 
-    With buckets, entry j of bucket b is `entries[b * size // buckets + j]`; a sketch of entropy also has `totals`.
+    With buckets, entry j of bucket b is number b * size // buckets + j; a sketch of entropy also has a total for each
+    bucket, which its estimate needs.
     """
 
     p: float
@@ -28,14 +28,9 @@ class Frame:
     secret_fingerprint: bytes
     pairs: int
     total: int
-    entries: Sequence[int]
+    entries: bytes
     buckets: int = 1
-    totals: Sequence[int] = ()
-
-
-def totals_of(p: float, buckets: int) -> int:
-    """The number of bucket totals in a sketch: one for each bucket for entropy, whose estimate needs them."""
-    return buckets if buckets > 1 and p == ENTROPY.number else 0
+    totals: bytes = b""
 
 
 def encode(frame: Frame) -> bytes:
@@ -46,8 +41,8 @@ def encode(frame: Frame) -> bytes:
         b"" if frame.buckets == 1 else _BUCKETS.pack(frame.buckets),
         encode_integer(frame.pairs),
         encode_integer(frame.total),
-        PackedIntegers.of(frame.entries).raw,
-        PackedIntegers.of(frame.totals).raw,
+        frame.entries,
+        frame.totals,
     )
 
 
@@ -63,9 +58,9 @@ def decode(blob: bytes) -> Frame:
     if size > reader.left:  # every entry has at least its length byte: refuse before allocating
         raise BlobError(f"a sketch of {len(blob)} bytes cannot hold {size} entries: corrupt data.")
     pairs, total = reader.counts()
-    entries = reader.integers(size)
-    totals = reader.integers(totals_of(p, buckets))
+    entries = reader.packed(size)
+    totals = reader.packed(buckets) if buckets > 1 and p == ENTROPY.number else b""
     reader.end()
-    if totals and sum(totals) != total:
+    if totals and sum(unpacked(totals)) != total:
         raise BlobError("the totals of the buckets do not add up to the total of the sketch: corrupt data.")
     return Frame(p, size, resolution, fingerprint, pairs, total, entries, buckets, totals)

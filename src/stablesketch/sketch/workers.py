@@ -1,21 +1,53 @@
-"""Divides rows among threads: chunks in order, each taken by the next free worker."""
+"""How the work is done, on which no byte depends: the tier of the kernel, locks, and rows divided among threads.
+
+Every mutable object has one lock. A thread that changes or copies the object holds it, so calls from several threads
+run one after another (docs/threads.md).
+"""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 
+from .._native import tier_names
 from ..errors import ArgumentError
 from ..numbers.checked import checked_whole
 
 CHUNK = 1 << 16  # rows at a time: bounds the memory of a worker, and keeps its rows in the second-level cache
 _ALONE = 1 << 14  # fewer rows than this are not worth a second thread
 
-Worker = TypeVar("Worker", bound=Callable[[int, int], None])
+Worker = Callable[[int, int], object]
+"""Does the rows from one to another."""
 
 _limit = 1024
+
+
+def _chosen_tier() -> str:
+    available = tier_names()
+    wanted = os.environ.get("STABLESKETCH_TIER", "")
+    if wanted and wanted not in available:
+        must = f"must be one of {', '.join(available)} on this machine"
+        raise ArgumentError("STABLESKETCH_TIER", wanted, must, "Unset it, or set it to one of these")
+    return wanted or available[0]
+
+
+TIER = _chosen_tier()
+"""The best tier that this processor has, or the one that STABLESKETCH_TIER names, for measuring and testing them."""
+
+
+@contextlib.contextmanager
+def holding(*locks: AbstractContextManager[object]) -> Iterator[None]:
+    """Holds all of these locks for the length of the block; a lock given twice is held once.
+
+    They are always taken in the same order, so that threads cannot deadlock.
+    """
+    with contextlib.ExitStack() as held:
+        for lock in sorted({id(lock): lock for lock in locks}.values(), key=id):
+            held.enter_context(lock)
+        yield
 
 
 def limit_threads(threads: int) -> None:
@@ -35,11 +67,11 @@ def checked_threads(threads: object) -> int:
     return count
 
 
-def share(rows: int, threads: int, start: Callable[[int], Worker]) -> list[Worker]:
+def share(rows: int, threads: int, start: Callable[[int], Worker]) -> None:
     """Runs worker(begin, end) over rows 0..rows, with up to `threads` workers made by start(expected rows).
 
     Chunks are taken in order and finished once taken. So if any raises an error, the caller always sees that of the
-    earliest row, and no worker is returned.
+    earliest row.
     """
     count = 1 if rows < _ALONE else min(threads, -(-rows // CHUNK))
     workers = [start(-(-rows // count)) for _ in range(count)]
@@ -67,4 +99,3 @@ def share(rows: int, threads: int, start: Callable[[int], Worker]) -> list[Worke
         helper.join()
     if errors:
         raise errors[min(errors)]
-    return workers

@@ -40,13 +40,24 @@ def places(text: str) -> int:
     )
 
 
+def writable(text: str) -> bool:
+    """Whether UTF-8 can encode it: it has no half of a surrogate pair."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def json_visible(text: str) -> str:
     r"""JSON with the same characters escaped as JSON escapes them, \u001b; its meaning is unchanged."""
     return _PERHAPS_HIDDEN.sub(lambda found: _in_json(found[0]), text)
 
 
 def _in_json(character: str) -> str:
-    return character if _is_seen(character) else "".join(f"\\u{unit:04x}" for unit in _units(character))
+    if _is_seen(character):
+        return character
+    return re.sub(r"....", r"\\u\g<0>", character.encode("utf-16-be", "surrogatepass").hex())
 
 
 def _is_seen(character: str) -> bool:
@@ -56,8 +67,3 @@ def _is_seen(character: str) -> bool:
 def _written(character: str) -> str:
     written = character.encode("unicode_escape").decode()
     return written if written != character else f"\\u{ord(character):04x}"
-
-
-def _units(character: str) -> tuple[int, ...]:
-    code = ord(character)
-    return (code,) if code < 0x10000 else (0xD800 + ((code - 0x10000) >> 10), 0xDC00 + ((code - 0x10000) & 0x3FF))

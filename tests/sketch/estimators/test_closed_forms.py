@@ -11,8 +11,13 @@ from estimator_sketches import sketches
 
 from stablesketch.law import StableLaw
 from stablesketch.sketch.estimators import log_estimates
-from stablesketch.sketch.estimators.moments import best_power, log_moment, power_variance
-from stablesketch.sketch.estimators.order_statistic import best_level, log_mean_order_statistic
+from stablesketch.sketch.estimators.closed_forms import (
+    best_level,
+    best_power,
+    log_mean_order_statistic,
+    log_moment,
+    power_variance,
+)
 
 
 @pytest.mark.parametrize("p", [0.05, 0.3, 1.0])

@@ -60,7 +60,7 @@ def test_leading_axes_are_kept(method: str) -> None:
 # Size 50 at other p is in the slow tests, with more sketches.
 @pytest.mark.parametrize(("p", "size"), [*itertools.product([0.05, 0.4, 0.7, 1.0], [2, 5]), (0.4, 50)])
 def test_no_method_is_biased(p: float, size: int) -> None:
-    """E[T/F] = E[T/P], P the Pitman estimate (bias.py says why), and T/P is steady enough to show 1%.
+    """E[T/F] = E[T/P], P the Pitman estimate (corrected.py says why), and T/P is steady enough to show 1%.
 
     Five standard errors of 4,000 sketches beyond 0.5% (small sizes 3%: there the library's own factor has noise). False
     alarm 6e-7 for each method.

@@ -10,8 +10,7 @@ from estimator_sketches import sketches
 
 from stablesketch.law import StableLaw
 from stablesketch.sketch.estimators import log_intervals
-from stablesketch.sketch.estimators.location import maximum
-from stablesketch.sketch.estimators.pitman import posterior_summary
+from stablesketch.sketch.estimators.pitman import maximum, posterior_summary
 
 
 def by_brute_force(y: np.ndarray, p: float, probabilities: list[float]) -> tuple[float, list[float]]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..._native import StreamFold
 from ...errors import DataError
 from ...sketch.projection import Fingerprints, Totals
-from ...sketch.tier import TIER
+from ...sketch.workers import TIER
 
 Codes = NDArray[np.int32]
 FoldedSink = Callable[[int, Fingerprints, Totals, int], None]

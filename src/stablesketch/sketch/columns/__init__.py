@@ -1,8 +1,8 @@
 """Columns: keys and values from any container, as 64-bit fingerprints and integer weights.
 
 In the order in which data flow: `sources` recognises the container, `canonical` gives the form of a single Python
-object, `keys` (with `numpy_keys`) turns a column into fingerprints, `values` turns one into weights, and `refusals` has
-the wording of every error.
+object, `keys` turns a column into fingerprints, `values` turns one into weights, and `refusals` has the wording of
+every error.
 """
 
 from .keys import Fingerprinter, KeyColumn

@@ -13,13 +13,7 @@ from enum import IntEnum
 import numpy as np
 
 from ...errors import HIDDEN, ArgumentError
-from .refusals import (
-    is_missing,
-    null_row,
-    refused_dtype,
-    refused_item,
-    refused_row,
-)
+from .refusals import is_missing, null_row, refused_dtype, refused_item, refused_row
 
 CanonicalForm = int | tuple[int, bytes]
 """An integer, which is its own fingerprint, or the domain of a key and the bytes to hash in it."""

@@ -11,14 +11,17 @@ from numpy.typing import NDArray
 from ..._native import FINGERPRINT_KEY_BYTES, ArrowColumn, FormatError, KeyHasher, RowError
 from ...errors import HIDDEN, ArgumentError, ArgumentTypeError, SecretNotPicklable, Shown
 from ...secret import Secret
-from .canonical import Domain, canonical_form
-from .numpy_keys import ReadRows, reader
-from .refusals import cut_short, null_row, outside, refused_arrow, refused_row
+from .canonical import NANOSECONDS, Domain, canonical_form
+from .refusals import cut_short, null_row, outside, refused_arrow, refused_dtype, refused_row
 from .sources import ArrowSource, Categories, described, is_single, recognise
 
 ReadSlice = Callable[[int, int], NDArray[np.uint64]]
+ReadRows = Callable[[NDArray[Any], int], NDArray[np.uint64]]
+"""Fingerprints of a slice of an array, given the row at which the slice begins in its column."""
+HashRows = Callable[[NDArray[Any], NDArray[np.uint64]], None]
 
 _INT64 = range(-(2**63), 2**63)
+_TWO_63 = np.uint64(2**63)
 
 
 class KeyColumn:
@@ -91,7 +94,7 @@ class Fingerprinter:
             categories = self.column(source.categories, argument=f"{argument}.categories")
             table = categories.fingerprints(0, len(categories))
             return KeyColumn(len(source.codes), _of_categories(source.codes, table, argument))
-        return KeyColumn(len(source), _of_array(source, reader(self._hasher, source.dtype, argument), argument))
+        return KeyColumn(len(source), _of_array(self._hasher, source, argument))
 
     def fingerprint(self, keys: object) -> NDArray[np.uint64]:
         """The fingerprints of a whole column, which may be a read-only view of the caller's own data."""
@@ -131,9 +134,7 @@ def _of_list(hasher: KeyHasher, items: list[object], argument: str) -> ReadSlice
         some = items[start:stop]  # our own copy, which nobody can change during the loop
         if len(some) != stop - start:
             raise cut_short(argument, length, len(items))
-        out = np.empty(stop - start, np.uint64)
-        hasher.objects(some, canonical_form(argument, start), out)
-        return out
+        return _objects(hasher, some, start, argument)
 
     return read
 
@@ -143,14 +144,20 @@ def _of_range(hasher: KeyHasher, all_rows: range, argument: str) -> ReadSlice:
         rows = all_rows[start:stop]
         if not rows or (rows[0] in _INT64 and rows[-1] in _INT64 and rows.stop in _INT64):
             return np.arange(rows.start, rows.stop, rows.step, dtype=np.int64).view(np.uint64)
-        out = np.empty(stop - start, np.uint64)
-        hasher.objects(list(rows), canonical_form(argument, start), out)
-        return out
+        return _objects(hasher, list(rows), start, argument)
 
     return read
 
 
-def _of_array(data: NDArray[Any], read_rows: ReadRows, argument: str) -> ReadSlice:
+def _objects(hasher: KeyHasher, items: list[object], start: int, argument: str) -> NDArray[np.uint64]:
+    out = np.empty(len(items), np.uint64)
+    hasher.objects(items, canonical_form(argument, start), out)
+    return out
+
+
+def _of_array(hasher: KeyHasher, data: NDArray[Any], argument: str) -> ReadSlice:
+    read_rows = _reader(hasher, data.dtype, argument)
+
     def read(start: int, stop: int) -> NDArray[np.uint64]:
         try:
             return read_rows(data[start:stop], start)
@@ -159,6 +166,64 @@ def _of_array(data: NDArray[Any], read_rows: ReadRows, argument: str) -> ReadSli
             raise refused_row(argument, start + row, reason) from None
 
     return read
+
+
+def _reader(hasher: KeyHasher, dtype: np.dtype[Any], argument: str) -> ReadRows:
+    """The function for this dtype; other dtypes are refused here, before any row is read."""
+    if dtype.kind == "i" or (dtype.kind == "u" and dtype.itemsize < 8):
+        return lambda rows, _: _dense(rows, np.dtype(np.int64)).view(np.uint64)
+    if dtype.kind == "u":
+        return lambda rows, _: _unsigned(hasher, rows)
+    if dtype.kind == "U":
+        return lambda rows, _: _fixed_width(hasher.text_rows, np.uint32, rows)
+    if dtype.kind == "S":
+        return lambda rows, _: _fixed_width(hasher.byte_rows, np.uint8, rows)
+    if dtype.kind in "OT":  # Python objects, and numpy's variable-width text, which has no public layout
+        return lambda rows, start: _objects(hasher, rows.tolist(), start, argument)
+    if dtype.kind == "M":
+        unit, count = np.datetime_data(dtype)
+        if unit == "D" and count == 1:
+            return lambda rows, start: _times(hasher.days, rows, start, argument)
+        if unit in NANOSECONDS and count == 1:
+            scale = NANOSECONDS[unit]
+            return lambda rows, start: _times(
+                lambda ticks, out: hasher.naive_ticks(ticks, scale, out), rows, start, argument
+            )
+    raise refused_dtype(argument, dtype)
+
+
+def _dense(rows: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """The rows as a read-only, contiguous, aligned array in the machine's byte order; copied only if necessary."""
+    dense = np.require(rows, dtype, ["C", "A"]).view()
+    dense.flags.writeable = False
+    return dense
+
+
+def _unsigned(hasher: KeyHasher, rows: NDArray[Any]) -> NDArray[np.uint64]:
+    dense = _dense(rows, np.dtype(np.uint64))
+    if dense.size == 0 or dense.max() < _TWO_63:
+        return dense
+    out = np.empty(len(dense), np.uint64)
+    hasher.unsigned_integers(dense, out)
+    return out
+
+
+def _fixed_width(hash_rows: HashRows, unit: type[np.unsignedinteger[Any]], rows: NDArray[Any]) -> NDArray[np.uint64]:
+    width = rows.dtype.itemsize // np.dtype(unit).itemsize
+    dense = _dense(rows, rows.dtype.newbyteorder("="))
+    units = dense.view(unit) if width and len(rows) else np.empty(0, unit)
+    out = np.empty(len(rows), np.uint64)
+    hash_rows(units.reshape(len(rows), width), out)
+    return out
+
+
+def _times(hash_ticks: HashRows, rows: NDArray[Any], start: int, argument: str) -> NDArray[np.uint64]:
+    missing = np.isnat(rows)
+    if missing.any():
+        raise null_row(argument, start + int(np.argmax(missing)), np.datetime64("NaT"))
+    out = np.empty(len(rows), np.uint64)
+    hash_ticks(_dense(rows, rows.dtype.newbyteorder("=")).view(np.int64), out)
+    return out
 
 
 def _of_arrow(column: ArrowColumn, argument: str) -> ReadSlice:

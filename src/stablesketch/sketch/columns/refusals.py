@@ -101,9 +101,7 @@ def cut_short(argument: str, length: int, now: int) -> ArgumentError:
 
 
 def refused_item(argument: str, item: object, row: int) -> ArgumentError:
-    """The error for one Python object that cannot be a key."""
-    if is_missing(item):
-        return null_row(argument, row, item)
+    """The error for one Python object that has a value, and cannot be a key."""
     if isinstance(item, float | np.floating) and item != item:
         return ArgumentTypeError(argument, HIDDEN, f"cannot be floats (row {row + 1} is NaN)", NULL_WAY_OUT)
     kind = next((kind for types, kind in _PYTHON_TYPES if isinstance(item, types)), OTHERS)

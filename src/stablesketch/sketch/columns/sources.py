@@ -11,8 +11,9 @@ import datetime
 import numbers
 import sys
 import uuid
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -46,18 +47,14 @@ class Categories:
 
 @dataclass(frozen=True)
 class ArrowSource:
-    """Capsules of the Arrow interface, which can be opened once."""
+    """A column of the Arrow interface. Its capsules can be opened once."""
 
-    stream: object | None
-    array: tuple[object, object] | None
+    column: Callable[[KeyHasher | None], ArrowColumn]
 
     def open(self, hasher: KeyHasher | None, argument: str, described: Shown) -> ArrowColumn:
         """The column. A refused type raises the native FormatError; each caller turns it into its own message."""
         try:
-            if self.stream is not None:
-                return ArrowColumn.from_stream(self.stream, hasher)
-            assert self.array is not None
-            return ArrowColumn.from_array(self.array[0], self.array[1], hasher)
+            return self.column(hasher)
         except ArrowError as error:
             raise _unreadable(argument, described, error) from None
 
@@ -146,7 +143,7 @@ def _from_pandas(column: Any, argument: str) -> ColumnSource:
         # Not through Arrow, which would turn text among bytes into bytes, and a date among timestamps into a timestamp.
         return Categories(np.asarray(series.cat.codes), series.cat.categories)
     try:
-        return ArrowSource(series.__arrow_c_stream__(), None)
+        return ArrowSource(partial(ArrowColumn.from_stream, series.__arrow_c_stream__()))
     except Exception:
         # pandas needs pyarrow for its Arrow interface, and pyarrow does not know every extension of pandas. The
         # elements are then examined one by one.
@@ -166,9 +163,9 @@ def _refuse_polars_objects(column: object, argument: str) -> None:
 def _from_arrow(column: Any, argument: str) -> ArrowSource:
     try:
         if hasattr(column, "__arrow_c_stream__"):
-            return ArrowSource(column.__arrow_c_stream__(), None)
+            return ArrowSource(partial(ArrowColumn.from_stream, column.__arrow_c_stream__()))
         schema, data = column.__arrow_c_array__()
-        return ArrowSource(None, (schema, data))
+        return ArrowSource(partial(ArrowColumn.from_array, schema, data))
     except Exception as error:
         raise _unreadable(argument, described(column), error) from None
 

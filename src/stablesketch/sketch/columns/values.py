@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,15 +18,19 @@ from .sources import ArrowSource, Categories, described, recognise
 MAX_WEIGHT = 2**53
 """The largest value of one row: up to here every integer is exact as a double, whichever program wrote the data."""
 
+ReadWeights = Callable[[int, int], NDArray[np.int64]]
+"""The integers of a slice of rows; refuses those that 64 bits cannot hold."""
+
 _SHARED_ROWS = 1 << 20
 
 
-class ValueColumn(ABC):
+class ValueColumn:
     """A column of weights of known length, read in slices, by any number of threads at once."""
 
-    def __init__(self, length: int, argument: str, highest: int) -> None:
+    def __init__(self, length: int, argument: str, highest: int, read: ReadWeights) -> None:
         self._length = length
         self._argument = argument
+        self._read = read
         self.highest = highest
 
     def __len__(self) -> int:
@@ -54,13 +58,7 @@ class ValueColumn(ABC):
 
     def refused(self, value: int, row: int) -> ArgumentError:
         """The error about the value of this row."""
-        if 1 <= value <= MAX_WEIGHT:
-            return _above(self.highest, self._argument, f" (row {row + 1})")
-        return _out_of_range(value, self._argument, f" (row {row + 1})")
-
-    @abstractmethod
-    def _read(self, start: int, stop: int) -> NDArray[np.int64]:
-        """The integers of these rows; refuses those that 64 bits cannot hold."""
+        return _out_of_range(value, self._argument, f" (row {row + 1})", self.highest)
 
 
 def value_column(values: object, length: int, argument: str = "values", *, highest: int = MAX_WEIGHT) -> ValueColumn:
@@ -73,114 +71,111 @@ def value_column(values: object, length: int, argument: str = "values", *, highe
         ArgumentError: the number of values differs from the number of keys, or a single value is outside 1..2^53.
     """
     if values is None:
-        return _SameWeight(1, length, argument, highest)
+        return ValueColumn(length, argument, highest, _same(1, length))
     if is_whole(values):
-        _check_one(int(values), argument, "")
-        if values > highest:
-            raise _above(highest, argument, "")
-        return _SameWeight(int(values), length, argument, highest)
+        weight = int(values)
+        if not 1 <= weight <= min(highest, MAX_WEIGHT):
+            raise _out_of_range(weight, argument, "", highest)
+        return ValueColumn(length, argument, highest, _same(weight, length))
     if isinstance(values, float | np.floating | bool | np.bool_):
         raise _refused_item(argument, values, "")
     if isinstance(values, tuple):
         way_out = "Pass a list, or a numpy array"
         raise ArgumentTypeError(argument, described(values), "must be one column, and a tuple means several", way_out)
-    column = _open(values, argument, highest)
-    if len(column) != length:
+    rows, read = _opened(values, argument)
+    if rows != length:
         must = f"must have one value for each of the {length} keys"
-        raise ArgumentError(
-            argument, Shown(f"{len(column)} rows"), must, "Pass one value for each key, or a single integer"
-        )
-    return column
+        raise ArgumentError(argument, Shown(f"{rows} rows"), must, "Pass one value for each key, or a single integer")
+    return ValueColumn(length, argument, highest, read)
 
 
-def _open(values: object, argument: str, highest: int) -> ValueColumn:
+def _opened(values: object, argument: str) -> tuple[int, ReadWeights]:
+    """The number of rows, and what reads them."""
     source = recognise(values, argument)
     if isinstance(source, list | range):
-        return _ListWeights(source, argument, highest)
+        return len(source), _of_list(source, argument)
     if isinstance(source, Categories):
         way_out = "Cast them: values.astype('int64')"
         raise ArgumentTypeError(argument, described(values), "must be numbers, not categories", way_out)
     if isinstance(source, ArrowSource):
         try:
-            return _ArrowWeights(source.open(None, argument, described(values)), argument, highest)
+            column = source.open(None, argument, described(values))
+            return len(column), _of_arrow(column, argument)
         except FormatError as refused:
             raise _refused_type(argument, arrow_name(*refused.args), "Cast the column to int64") from None
     if source.dtype.kind == "O":
-        return _ListWeights(source, argument, highest)
+        return len(source), _of_list(source, argument)
     if source.dtype.kind == "f":
         raise _refused_floats(argument, source)
     if source.dtype.kind not in "iu":
         raise _refused_type(argument, source.dtype, "Cast them to int64")
-    return _ArrayWeights(source, argument, highest)
+    return len(source), _of_array(source, argument)
 
 
-class _SameWeight(ValueColumn):
-    def __init__(self, weight: int, length: int, argument: str, highest: int) -> None:
-        super().__init__(length, argument, highest)
-        self._weight = weight
-        self._rows = _filled(weight, min(length, _SHARED_ROWS))  # one array that serves every slice
+def _same(weight: int, length: int) -> ReadWeights:
+    rows = _filled(weight, min(length, _SHARED_ROWS))  # one array that serves every slice
 
-    def _read(self, start: int, stop: int) -> NDArray[np.int64]:
+    def read(start: int, stop: int) -> NDArray[np.int64]:
         count = stop - start
-        return self._rows[:count] if count <= len(self._rows) else _filled(self._weight, count)
+        return rows[:count] if count <= len(rows) else _filled(weight, count)
+
+    return read
 
 
-class _ListWeights(ValueColumn):
-    def __init__(self, items: list[object] | range | NDArray[Any], argument: str, highest: int) -> None:
-        super().__init__(len(items), argument, highest)
-        self._items = items
+def _of_list(all_items: list[object] | range | NDArray[Any], argument: str) -> ReadWeights:
+    length = len(all_items)
 
-    def _read(self, start: int, stop: int) -> NDArray[np.int64]:
-        rows = self._items[start:stop]
+    def read(start: int, stop: int) -> NDArray[np.int64]:
+        rows = all_items[start:stop]
         items = rows.tolist() if isinstance(rows, np.ndarray) else list(rows)
         if len(items) != stop - start:
-            raise cut_short(self._argument, self._length, len(self._items))
+            raise cut_short(argument, length, len(all_items))
         out = np.empty(stop - start, np.uint64)
 
         def other(item: object, i: int) -> int:
             """Any item that is not a Python int in range: an integer of another class, or an error."""
             where = f" (row {start + i + 1})"
             if not is_whole(item):
-                raise _refused_item(self._argument, item, where)
-            _check_one(int(item), self._argument, where)
-            return int(item)
+                raise _refused_item(argument, item, where)
+            weight = int(item)
+            if not 1 <= weight <= MAX_WEIGHT:
+                raise _out_of_range(weight, argument, where)
+            return weight
 
         list_integers(items, 1, MAX_WEIGHT, other, out)
         return out.view(np.int64)
 
+    return read
 
-class _ArrayWeights(ValueColumn):
-    def __init__(self, data: NDArray[Any], argument: str, highest: int) -> None:
-        super().__init__(len(data), argument, highest)
-        self._data = data
 
-    def _read(self, start: int, stop: int) -> NDArray[np.int64]:
-        rows = self._data[start:stop]
+def _of_array(data: NDArray[Any], argument: str) -> ReadWeights:
+    def read(start: int, stop: int) -> NDArray[np.int64]:
+        rows = data[start:stop]
         if rows.dtype.kind == "u" and rows.dtype.itemsize == 8 and rows.size and int(rows.max()) > MAX_WEIGHT:
             row = int(np.argmax(rows > MAX_WEIGHT))  # before the cast, which would wrap them
-            raise self.refused(int(rows[row]), start + row)
+            raise _out_of_range(int(rows[row]), argument, f" (row {start + row + 1})")
         weights = np.require(rows, np.dtype(np.int64), ["C", "A"]).view()
         weights.flags.writeable = False
         return weights
 
+    return read
 
-class _ArrowWeights(ValueColumn):
-    def __init__(self, column: ArrowColumn, argument: str, highest: int) -> None:
-        super().__init__(len(column), argument, highest)
-        self._column = column
 
-    def _read(self, start: int, stop: int) -> NDArray[np.int64]:
+def _of_arrow(column: ArrowColumn, argument: str) -> ReadWeights:
+    def read(start: int, stop: int) -> NDArray[np.int64]:
         try:
-            view = self._column.view(start, stop)
+            view = column.view(start, stop)
             if view is None:
                 view = np.empty(stop - start, np.uint64)
-                self._column.integers(start, stop, view)
+                column.integers(start, stop, view)
         except RowError as refused:
             row, reason, value = refused.args
             if reason == "null":
-                raise null_row(self._argument, row) from None
-            raise _out_of_range(value, self._argument, f" (row {row + 1})") from None
+                raise null_row(argument, row) from None
+            raise _out_of_range(value, argument, f" (row {row + 1})") from None
         return view.view(np.int64)
+
+    return read
 
 
 def _filled(weight: int, count: int) -> NDArray[np.int64]:
@@ -189,25 +184,17 @@ def _filled(weight: int, count: int) -> NDArray[np.int64]:
     return rows
 
 
-def _check_one(value: int, argument: str, where: str) -> None:
-    if not 1 <= value <= MAX_WEIGHT:
-        raise _out_of_range(value, argument, where)
-
-
-def _out_of_range(value: int, argument: str, where: str) -> ArgumentError:
+def _out_of_range(value: int, argument: str, where: str, highest: int = MAX_WEIGHT) -> ArgumentError:
     if value < 0:
         must, way_out = "must be positive", "Use delete to remove pairs"
     elif value == 0:
         must, way_out = "must be positive", "Leave out rows of value 0: keys[values > 0] and values[values > 0]"
-    else:
+    elif value > MAX_WEIGHT:
         must, way_out = "must be at most 2^53", "Use a coarser unit of value"
+    else:
+        must, larger = f"must be at most {arg('max_value', highest)}", f"plan with a larger {subject('max_value')}"
+        way_out = f"Clip such values to {highest}, or {larger}: the guarantee relies on it"
     return ArgumentError(argument, HIDDEN, f"{must}{where}", way_out)
-
-
-def _above(highest: int, argument: str, where: str) -> ArgumentError:
-    must = f"must be at most {arg('max_value', highest)}{where}"
-    way_out = f"Clip such values to {highest}, or plan with a larger {subject('max_value')}: the guarantee relies on it"
-    return ArgumentError(argument, HIDDEN, must, way_out)
 
 
 def _refused_item(argument: str, item: object, where: str) -> ArgumentError:

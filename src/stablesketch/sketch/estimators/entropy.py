@@ -28,7 +28,7 @@ from ...law.skewed import FISHER_INFORMATION, SkewedLaw
 from ...law.tabulated import tabulated_skewed_log_density
 from ...numbers.arrays import Array
 from ...numbers.checked import checked_whole
-from .location import log_likelihood
+from .pitman import log_likelihood
 from .pivot import PivotLaw, law_of_pivot
 
 LEAST_SIZE = 5

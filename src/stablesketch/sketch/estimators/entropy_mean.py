@@ -45,7 +45,7 @@ doubly exponentially towards both ends, so the trapezoid rule converges exponent
 from __future__ import annotations
 
 import math
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -54,7 +54,7 @@ from ...errors import HIDDEN, ArgumentError, ArgumentTypeError
 from ...numbers.arrays import Array
 from ...numbers.checked import checked_whole
 from ...numbers.elementary import exp_sums, log
-from ...numbers.search import last_whole
+from ...numbers.search import last_whole, least_above
 
 LEAST_SIZE = 5
 """As in plans. Two entries have an estimate with a mean, three one with a variance; its upper tail falls like x^-r."""
@@ -70,7 +70,6 @@ _NODES = 96
 _REACH = 11.0
 # The error of r g(w) is at most this part of r.
 _ROUNDING = 1e-15
-_BISECTIONS = 100
 
 
 def entropy_mean(entries: ArrayLike) -> Array:
@@ -113,11 +112,6 @@ class EntropyMeanLaw:
     def __init__(self, size: int) -> None:
         self.size = _checked(size)
         self._centre = _digamma(self.size - 1) - math.log(self.size)
-        self._table: tuple[Array, Array] | None = None
-
-    def reach(self, probability: float) -> float:
-        """z with P(|ζ| >= z) <= probability, certified."""
-        return max(self.reaches(probability))
 
     def reaches(self, probability: float) -> tuple[float, float]:
         """z⁺ and z⁻ with P(ζ >= z⁺ or ζ <= -z⁻) <= probability, certified: the two bounds above get half of it each."""
@@ -135,8 +129,6 @@ class EntropyMeanLaw:
 
     def quantiles(self, probability: ArrayLike) -> Array:
         """x with P(ζ <= x) = probability, between 1e-15 and 1 - 1e-15: to 1e-3 of a deviation."""
-        if self._table is None:
-            self._table = self._tabulated()
         places, logits = self._table
         chance = np.clip(np.asarray(probability, dtype=np.float64), 1e-15, 1.0 - 1e-15)
         return np.asarray(np.interp(np.log(chance) - np.log1p(-chance), logits, places), dtype=np.float64)
@@ -151,15 +143,12 @@ class EntropyMeanLaw:
         def enough(distance: float) -> bool:
             return self.size * (_rate(_signed(distance, side)) - _ROUNDING) >= needed
 
-        low, high = 0.0, 1.0
-        while not enough(high):
-            low, high = high, 2.0 * high
-        for _ in range(_BISECTIONS):
-            middle = 0.5 * (low + high)
-            low, high = (low, middle) if enough(middle) else (middle, high)
-        return _signed(high, side)
+        distance = least_above(enough, 1.0, within=0.0)
+        assert distance is not None  # there is no upper limit
+        return _signed(distance, side)
 
-    def _tabulated(self) -> tuple[Array, Array]:
+    @cached_property
+    def _table(self) -> tuple[Array, Array]:
         """Points x and the logit of P(ζ <= x) there: dense in the middle, and denser than any interval needs."""
         steps = np.linspace(0.0, 1.0, _POINTS + 1)[1:]
         lowest, highest = (self._place(_LEAST_TAIL, side) for side in (-1.0, 1.0))

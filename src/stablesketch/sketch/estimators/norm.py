@@ -31,8 +31,7 @@ from ...errors import ArgumentError
 from ...law.above_one import above_one_law
 from ...numbers.arrays import Array
 from ...text.wording import arg
-from .registry import checked_confidence
-from .result import Estimate
+from .registry import Estimate, checked_confidence
 
 METHOD = "norm"
 

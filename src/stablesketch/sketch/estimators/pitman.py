@@ -1,6 +1,11 @@
-"""The Pitman estimator: exactly unbiased for every size from 2, with exactly calibrated limits.
+"""The Pitman estimator: exactly unbiased for every size from 2, with exactly calibrated limits; and the likelihood of a
+location, which others are built on too.
 
-y_j = ln|a_j| is a location family (location.py). Write y_j = μ + e_j. The differences y_j - y_1 do not depend on μ:
+Entries of a sketch are a_j = F^{1/p} X_j, so y_j = ln|a_j| = μ + ln|X_j| with μ = ln(F)/p: a location family, of
+density h. h is log-concave for p <= 1 (ln|X| is the sum of ln sqrt(2Z), Z positive p/2-stable, and ln|N|; both are
+log-concave, and convolution keeps that), so the log likelihood ψ(μ) = Σ ln h(y_j - μ) is concave and has one maximum.
+
+Write y_j = μ + e_j. The differences y_j - y_1 do not depend on μ:
 they are ancillary. Given them, what remains random is the position of the whole configuration, and its conditional
 density at shift d is proportional to Π h(y_j - d): as a function of the unknown μ that is also the posterior of μ
 under a flat prior. So conditionally on the configuration, hence also without the condition,
@@ -16,14 +21,19 @@ not, and no equivariant estimator is unbiased (E|X|^p = ∞); the posterior medi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import lru_cache
 
 import numpy as np
 
 from ...law.tabulated import tabulated_log_density
 from ...numbers.arrays import Array
-from .location import density_shape, log_likelihood, log_likelihood_derivatives, maximum
 
+LogDensity = Callable[[Array], Array]
+
+# Values of ln h computed at a time: few enough to stay in the processor's cache.
+_BLOCK = 1 << 16
+_NEWTON_STEPS = 100
 # How far the log posterior has fallen at the ends of its grid: e^{-38} is below rounding.
 _FALL = 38.0
 # Grid step in units of the posterior's width at its peak. 0.6 would be enough for the trapezoid rule; the quantiles,
@@ -32,6 +42,71 @@ _STEP = 0.35
 _LEAST_POINTS, _MOST_POINTS = 24, 4000
 # The number of sketches whose grids are held at a time, and have the same number of points.
 _ROWS = 256
+
+
+@lru_cache(maxsize=64)
+def density_shape(p: float) -> tuple[float, float]:
+    """Where h is largest, and the least width 1/sqrt(-(ln h)'') of any part of it."""
+    table = tabulated_log_density(p)
+    y = np.linspace(table.low, table.high, 20_000)
+    value, _, curvature = table.derivatives(y)
+    return float(y[np.argmax(value)]), float(1.0 / np.sqrt(np.max(-curvature)))
+
+
+def log_likelihood(y: Array, location: Array, log_density: LogDensity) -> Array:
+    """ψ at several locations: y of shape (m, r), location of shape (m, n), the result of shape (m, n).
+
+    `log_density` is ln h: `tabulated_log_density(p)`, or that of another location family.
+    """
+    m, r = y.shape
+    n = location.shape[1]
+    out = np.empty((m, n))
+    rows = max(1, _BLOCK // (n * r))
+    columns = max(1, _BLOCK // r)
+    for i in range(0, m, rows):
+        part = slice(i, i + rows)
+        for j in range(0, n, columns):
+            across = slice(j, j + columns)
+            out[part, across] = log_density(y[part, None, :] - location[part, across, None]).sum(axis=2)
+    return out
+
+
+def log_likelihood_derivatives(y: Array, location: Array, p: float) -> tuple[Array, Array, Array]:
+    """ψ, ψ' and ψ'' at one location per row: y of shape (m, r), location and results of shape (m,)."""
+    table = tabulated_log_density(p)
+    m, r = y.shape
+    out = np.empty((3, m))
+    rows = max(1, _BLOCK // r)
+    for i in range(0, m, rows):
+        part = slice(i, i + rows)
+        value, slope, curvature = table.derivatives(y[part] - location[part, None])
+        out[0, part] = value.sum(axis=1)
+        out[1, part] = -slope.sum(axis=1)
+        out[2, part] = curvature.sum(axis=1)
+    return out[0], out[1], out[2]
+
+
+def maximum(y: Array, p: float) -> Array:
+    """The location of greatest likelihood in each row, by Newton's method kept inside a shrinking bracket."""
+    peak, _ = density_shape(p)
+    # At min(y) - peak every entry lies on the falling side of h, at max(y) - peak on the rising side.
+    low, high = y.min(axis=1) - peak, y.max(axis=1) - peak
+    location = np.median(y, axis=1) - peak
+    active = np.arange(len(y))
+    for _ in range(_NEWTON_STEPS):
+        _, slope, curvature = log_likelihood_derivatives(y[active], location[active], p)
+        here = location[active]
+        low[active] = np.where(slope >= 0.0, here, low[active])
+        high[active] = np.where(slope <= 0.0, here, high[active])
+        # Where the likelihood is almost straight, the step would run away; the bracket is halved instead.
+        moved = here - slope / np.minimum(curvature, -1e-300)
+        inside = (moved >= low[active]) & (moved <= high[active])
+        moved = np.where(inside, moved, 0.5 * (low[active] + high[active]))
+        location[active] = moved
+        active = active[np.abs(moved - here) > 1e-9 * (1.0 + np.abs(here))]
+        if not active.size:
+            break
+    return location
 
 
 def log_estimate(log_magnitudes: Array, signs: Array, p: float) -> Array:

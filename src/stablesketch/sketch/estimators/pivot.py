@@ -25,8 +25,8 @@ from ...law import StableLaw
 from ...law.tabulated import tabulated_log_density
 from ...numbers.arrays import Array
 from . import pitman
-from .bias import RawEstimator
-from .location import LogDensity, log_likelihood
+from .corrected import Estimator
+from .pitman import LogDensity, log_likelihood
 
 _SEED = 20_240_502
 # Entries that are simulated, and the least and greatest number of sketches. Given the configuration, the Pitman
@@ -111,7 +111,7 @@ class PivotLaw:
 
 
 @lru_cache(maxsize=64)
-def pivot_law(method: RawEstimator, p: float, size: int) -> PivotLaw:
+def pivot_law(method: Estimator, p: float, size: int) -> PivotLaw:
     """The law of ln(F_hat/F) for the estimator whose logarithm `method` computes, with two entries or more."""
     if method is not pitman.log_estimate and size > _LARGEST_SIZE:
         return _scaled(pivot_law(method, p, _LARGEST_SIZE), math.sqrt(_LARGEST_SIZE / size))

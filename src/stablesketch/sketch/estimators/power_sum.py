@@ -31,8 +31,7 @@ from ...law.one_sided import one_sided_law
 from ...law.quadrature import gauss_log_exponential
 from ...numbers.arrays import Array
 from ...numbers.elementary import exp_sums, log
-from ...numbers.search import last_whole
-from .moments import valley
+from ...numbers.search import last_whole, valley
 from .power_lattice import cyclic_power, log_below, truncated_power
 
 LEAST_SIZE = 5
@@ -218,9 +217,8 @@ class PowerSum:
     def _lower_sums(self) -> tuple[Array, Array]:
         """Like `_all_sums`, but only up to slightly above the median of S, so it is much finer for few entries."""
         sums, below = self._all_sums
-        return self._lower(sums, below) if self.size <= 64 else (sums, below)
-
-    def _lower(self, sums: Array, below: Array) -> tuple[Array, Array]:
+        if self.size > 64:
+            return sums, below
         return self._sums(1.2 * float(np.interp(0.6, below, sums)), len(sums), truncated_power)
 
     def _sums(self, highest: float, cells: int, power: Callable[[Array, int, int], Array]) -> tuple[Array, Array]:

@@ -1,7 +1,9 @@
-"""The estimators by name, and how to call them on many sketches at once."""
+"""`Estimate`, a number with its limits; the estimators of symmetric entries by name, for one sketch or many at once."""
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
@@ -12,15 +14,13 @@ from ...law import StableLaw
 from ...numbers.arrays import Array
 from ...numbers.checked import checked_share
 from . import corrected, pitman
-from .bias import RawEstimator
-from .moments import geometric_mean
-from .order_statistic import median, optimal_quantile
+from .closed_forms import geometric_mean, median, optimal_quantile
+from .corrected import Estimator
 from .pivot import pivot_law
 
 DEFAULT_METHOD = "pitman"
 
-# Each takes ln|a_j| and the signs, both of shape (m, r) with r >= 2, and p; it returns ln F_hat, of shape (m,).
-METHODS: MappingProxyType[str, RawEstimator] = MappingProxyType(
+METHODS: MappingProxyType[str, Estimator] = MappingProxyType(
     {
         "pitman": pitman.log_estimate,
         "maximum_likelihood": corrected.maximum_likelihood,
@@ -32,6 +32,44 @@ METHODS: MappingProxyType[str, RawEstimator] = MappingProxyType(
         "inter_quantile": corrected.inter_quantile,
     }
 )
+
+
+@dataclass(frozen=True, repr=False)
+class Estimate:
+    """An estimate of F_p, or of what `of` names. The truth is between `low` and `high` with probability `confidence`.
+
+    >>> Estimate(12_345.0, 11_000.0, 14_000.0, 0.95, "pitman")
+    Estimate(F ≈ 1.234e4, 95% in [1.1e4, 1.4e4], pitman)
+    """
+
+    value: float
+    low: float
+    high: float
+    confidence: float
+    method: str
+    of: str = "F"
+
+    def __repr__(self) -> str:
+        limits = f"{_percent(self.confidence)} in [{_short(self.low)}, {_short(self.high)}]"
+        return f"Estimate({self.of} ≈ {_short(self.value)}, {limits}, {self.method})"
+
+    def __str__(self) -> str:
+        return f"{_short(self.value)} ({_percent(self.confidence)} between {_short(self.low)} and {_short(self.high)})"
+
+
+def estimate(
+    log_magnitudes: ArrayLike, signs: ArrayLike, p: float, method: str = DEFAULT_METHOD, confidence: float = 0.95
+) -> Estimate:
+    """F_p from the r entries of one sketch, given as ln|a_j| and signs: entries may far exceed the range of floats.
+
+    `method` is a name in METHODS; docs/accuracy.md has the accuracy of each.
+    """
+    value, low, high = log_intervals(log_magnitudes, signs, p, method, confidence)
+    if value.ndim != 0:
+        raise ArgumentTypeError(
+            "log_magnitudes", value.shape, "must be of a single sketch", "Pass one, or call log_intervals for several"
+        )
+    return Estimate(math.exp(value), math.exp(low), math.exp(high), float(confidence), method)
 
 
 def log_estimates(log_magnitudes: ArrayLike, signs: ArrayLike, p: float, method: str = DEFAULT_METHOD) -> Array:
@@ -64,7 +102,12 @@ def log_intervals(
     return value.reshape(shape), (value - above).reshape(shape), (value - below).reshape(shape)
 
 
-def _estimator(method: str, p: float, size: int) -> RawEstimator:
+def checked_confidence(confidence: object) -> float:
+    """The confidence as a float, or an `ArgumentError` that says what is wrong with it."""
+    return checked_share("confidence", confidence, "Pass 0.95, for example")
+
+
+def _estimator(method: str, p: float, size: int) -> Estimator:
     if not isinstance(method, str) or method not in METHODS:
         raise ArgumentError("method", method, f"must be one of {', '.join(METHODS)}", "Choose one of them")
     refuses = (method == "harmonic_mean" and p >= 0.5) or method == "inter_quantile"
@@ -99,6 +142,16 @@ def _as_rows(log_magnitudes: ArrayLike, signs: ArrayLike, p: float) -> tuple[Arr
     return values.reshape(-1, values.shape[-1]), given_signs.reshape(-1, values.shape[-1]), shape
 
 
-def checked_confidence(confidence: object) -> float:
-    """The confidence as a float, or an `ArgumentError` that says what is wrong with it."""
-    return checked_share("confidence", confidence, "Pass 0.95, for example")
+def _percent(confidence: float) -> str:
+    return f"{100.0 * confidence:.6g}%"
+
+
+def _short(value: float) -> str:
+    """Four digits, without the padding zeros and signs of exponents."""
+    text = f"{value:.4g}"
+    if "e" not in text and abs(value) < 10_000.0:
+        return text
+    mantissa, _, exponent = f"{value:.3e}".partition("e")
+    if not exponent:  # inf and nan
+        return text
+    return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
