@@ -21,7 +21,11 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self, get_args
 
 from ..errors import LedgerCorrupt
+from .accounting import ComposedCost
 from .period import Per
+
+# A budget of 0.3 must allow releases of 0.1 and 0.2, whose floats add up to slightly more: nine digits count.
+NINE_DIGITS = 1.0 + 1e-9
 
 
 @dataclass
@@ -79,6 +83,14 @@ class Budget:
     def shown(self) -> str | list[str]:
         """How the chain identifies this budget in the link of a release."""
         return [self.name, self.period] if self.period else self.name
+
+    def holds(self, cost: ComposedCost) -> bool:
+        """Whether this total is within the budget: at the budget's ε, its δ is at most the budget's."""
+        return cost.delta(self.epsilon * NINE_DIGITS) <= self.delta * NINE_DIGITS
+
+    def epsilon_of(self, cost: ComposedCost) -> float:
+        """The certified ε of this total at the budget's δ."""
+        return cost.epsilon(self.delta * NINE_DIGITS)
 
     def linked(self, chain: bytes) -> bytes:
         """The chain after this budget was created."""
