@@ -23,14 +23,11 @@ from .accounting import best_theta
 from .books import Books
 from .budgets import add_budget
 from .checksums import Stale
-from .rows import Budget, Head, checked, is_budget, is_head
+from .rows import Budget, Head
 from .spent_secrets import SpentSecrets
 
 T = TypeVar("T")
 
-_HEAD = "SELECT relation, pairs_per_person, adaptive, releases, chain, last_time, checksum FROM ledger"
-_BUDGETS = "SELECT id, name, epsilon, delta, theta, releases, checksum FROM budgets ORDER BY id"
-_BUDGETS_UP_TO_4 = "SELECT id, name, epsilon, delta, theta, releases, after, cache, checksum FROM budgets ORDER BY id"
 _FINGERPRINTS = "SELECT fingerprint FROM releases NOT INDEXED WHERE fingerprint IS NOT NULL"
 
 
@@ -134,7 +131,7 @@ def _upgrade(connection: sqlite3.Connection, path: Path) -> None:
     if before == 1:
         _from_first(connection, path)
     elif before < 5:
-        budgets = [Budget(*checked(row, path, is_budget)) for row in connection.execute(_BUDGETS_UP_TO_4).fetchall()]
+        budgets = Budget.read_all(connection, path, ", after, cache")
         connection.execute("DROP TABLE budgets")
         store.create_tables(connection, only=("budgets",))
         for budget in budgets:
@@ -147,8 +144,8 @@ def _upgrade(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _from_first(connection: sqlite3.Connection, path: Path) -> None:
-    head = Head(*checked(connection.execute(_HEAD).fetchone(), path, is_head))
-    budgets = [Budget(*checked(row, path, is_budget)) for row in connection.execute(_BUDGETS).fetchall()]
+    head = Head.read(connection, path, "")
+    budgets = Budget.read_all(connection, path, "")
     for table in ("ledger", "budgets"):
         connection.execute(f"DROP TABLE {table}")
     store.create_tables(connection, only=("ledger", "budgets", "spent"))
