@@ -198,11 +198,8 @@ class Composition:
 
     def _worst(self, partition: str) -> tuple[ComposedCost, set[bytes]]:
         """The cost of the worst part, including changed parts, and the states that were not covered before."""
-        if partition not in self._found:
-            self._found[partition] = self._find_worst(partition)
-        return self._found[partition]
-
-    def _find_worst(self, partition: str) -> tuple[ComposedCost, set[bytes]]:
+        if partition in self._found:
+            return self._found[partition]
         row = self._connection.execute(
             "SELECT content, checksum FROM partitions WHERE budget = ? AND partition = ?", (self._budget, partition)
         ).fetchone()
@@ -224,6 +221,7 @@ class Composition:
                 new.add(state)
         if worst is None:
             raise Stale
+        self._found[partition] = worst, new
         return worst, new
 
     def _cost(self, key: bytes) -> ComposedCost:
