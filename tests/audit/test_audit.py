@@ -15,9 +15,9 @@ import pytest
 from audit_helpers import worst_streams
 
 import stablesketch as ss
-from stablesketch.audit.plans import claimed_curve
 from stablesketch.audit.samples import audit_samples
 from stablesketch.plan import Phantoms
+from stablesketch.plan.mechanism import mechanism_of
 from stablesketch.plan.plan import altered
 from stablesketch.sketch.entry_values import log_magnitudes
 
@@ -119,8 +119,8 @@ def test_theorem_4_of_the_paper_is_refuted() -> None:
 
 
 def test_the_claim_includes_finite_precision(plan) -> None:
-    assert claimed_curve(plan)(plan.epsilon) <= plan.delta * (1 + 1e-9)
-    assert claimed_curve(plan)(0.0) < 1.0
+    assert mechanism_of(plan).claimed_curve(plan)(plan.epsilon) <= plan.delta * (1 + 1e-9)
+    assert mechanism_of(plan).claimed_curve(plan)(0.0) < 1.0
 
 
 def test_bad_calls_say_what_to_do(plan) -> None:

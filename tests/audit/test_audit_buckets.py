@@ -15,9 +15,9 @@ from test_audit_noisy import BUCKETS as PLAN
 from test_audit_noisy import SEVERAL_IN_BUCKETS as SEVERAL
 
 import stablesketch as ss
-from stablesketch.audit.plans import claimed_curve
 from stablesketch.mechanism.noisy import moment
 from stablesketch.mechanism.noisy.measure import spread_noise
+from stablesketch.plan.mechanism import mechanism_of
 
 # Here limits are much wider where one bucket has everything, so that a norm shows in them.
 WIDE = ss.plan(ss.Moment(0.5), ss.Privacy(4.0, 1e-6), size=1_024, entries_per_key=16)
@@ -31,7 +31,7 @@ def test_the_plans_have_buckets_and_two_outputs_in_their_claim() -> None:
     for plan in (PLAN, SEVERAL):
         assert (plan.buckets, plan.entries_per_key) == (4, 40)
         scale, step, cap = spread_noise(plan)
-        curve = claimed_curve(plan)
+        curve = mechanism_of(plan).claimed_curve(plan)
         assert curve(plan.epsilon) <= plan.delta * (1.0 + 1e-9)
         assert curve(0.98 * plan.epsilon) > plan.delta
         change = plan.privacy.pairs_per_person

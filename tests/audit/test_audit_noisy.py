@@ -13,7 +13,7 @@ import pytest
 from audit_helpers import caught, in_turn, opener, passed, quieter, worst_streams
 
 import stablesketch as ss
-from stablesketch.audit.plans import claimed_curve
+from stablesketch.plan.mechanism import mechanism_of
 from stablesketch.sketch.estimators import one_sided
 from stablesketch.sketch.estimators.one_sided import log_estimates
 
@@ -52,19 +52,19 @@ def test_the_neighbours_are_neighbours_and_differ_by_nearly_all_that_is_possible
 
 def test_the_claim_is_that_of_the_plan_and_falls() -> None:
     for plan in (PLAN, ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-9, pairs_per_person=3, groups=2), size=16)):
-        curve = claimed_curve(plan)
+        curve = mechanism_of(plan).claimed_curve(plan)
         assert curve(plan.epsilon) <= plan.delta * (1.0 + 1e-9)
         assert curve(0.98 * plan.epsilon) > plan.delta
         deltas = [curve(epsilon) for epsilon in (0.0, 0.1, 0.5 * plan.epsilon, plan.epsilon, 2.0 * plan.epsilon)]
         assert deltas == sorted(deltas, reverse=True)
         assert deltas[0] < 1.0
-        weaker = claimed_curve(plan, 0.5)
+        weaker = mechanism_of(plan).claimed_curve(plan, 0.5)
         assert all(weaker(epsilon) < curve(epsilon) for epsilon in (0.0, 0.1, 0.9 * plan.epsilon))
 
 
 def test_the_claim_is_above_that_of_an_estimate_that_does_not_err() -> None:
     """1 - e^((ε - Δ/b)/2), nearly attained where ξ is nearly 1."""
-    curve = claimed_curve(PLAN)
+    curve = mechanism_of(PLAN).claimed_curve(PLAN)
     for epsilon in (0.0, 1.0, 2.0):
         least = 1.0 - math.exp(0.5 * (epsilon - 1.0 / PLAN.noise))
         assert 0.98 * least < curve(epsilon) < 1.1 * least

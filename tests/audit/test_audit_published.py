@@ -11,10 +11,11 @@ import pytest
 from audit_helpers import caught, opener, passed, worst_streams
 
 import stablesketch as ss
-from stablesketch.audit.plans import claimed_curve, published
+from stablesketch.audit.plans import published
 from stablesketch.audit.samples import audit_samples
 from stablesketch.collector.releasing import released
 from stablesketch.plan import Phantoms
+from stablesketch.plan.mechanism import mechanism_of
 from stablesketch.plan.plan import altered
 from stablesketch.statistic.published import Terms
 
@@ -156,7 +157,7 @@ def test_a_weaker_claim_is_a_smaller_curve() -> None:
         *PROMISED[:2],
         ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, 3, relation="replace"), mechanism="exact"),
     ):
-        whole, half = claimed_curve(plan), claimed_curve(plan, 0.5)
+        whole, half = mechanism_of(plan).claimed_curve(plan), mechanism_of(plan).claimed_curve(plan, 0.5)
         assert all(half(epsilon) < whole(epsilon) for epsilon in (0.0, 0.2))
         assert whole(plan.epsilon) <= plan.delta * (1.0 + 1e-9) + 1e-12
 
@@ -189,7 +190,7 @@ def test_the_total_that_a_monitor_publishes_is_looked_at(statistic: ss.Statistic
                 names = tuple(numbers)
                 sample.append(list(numbers.values()))
         assert names == ("value", "low", "high", "total")
-        reports.append(audit_samples(*samples, claimed_curve(plan), delta=plan.delta, names=names))
+        reports.append(audit_samples(*samples, mechanism_of(plan).claimed_curve(plan), delta=plan.delta, names=names))
     assert [report.passed for report in reports] == [True, False], "\n".join(map(str, reports))
 
 

@@ -256,7 +256,7 @@ def test_report_can_be_read() -> None:
 )
 def test_events_say_what_they_hold(mask: list[int], says: str, held: list[float]) -> None:
     event = Event(np.array([1.0, 2.0]), np.array(mask, dtype=bool))
-    assert str(event) == says
+    assert event.of("value") == says
     values = np.array([0.5, 1.0, 1.5, 2.0, 3.0])
     assert [value for value in values.tolist() if event.count(np.array([value]))] == held
     assert event.count(values) == len(held)

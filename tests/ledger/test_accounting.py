@@ -54,7 +54,7 @@ def truth(parts: list[tuple[Charge, int]], wide_first: list[bool]) -> list[mixtu
 
 def together(parts: list[tuple[Charge, int]], relation: str, theta: float | None = None) -> ComposedCost:
     costs = [ComposedCost.of(mechanism, relation, theta).times(count) for mechanism, count in parts]
-    return ComposedCost.total(costs, ComposedCost.nothing(relation, theta))
+    return sum(costs, ComposedCost.nothing(relation, theta))
 
 
 @pytest.mark.parametrize("name", NAMES)

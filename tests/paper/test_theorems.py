@@ -10,9 +10,8 @@ import pytest
 import stablesketch as ss
 from stablesketch.law import StableLaw
 from stablesketch.paper.density_ratio import monotone_parts, ratio, wide_density
-from stablesketch.paper.space import stored_bytes
 from stablesketch.paper.theorem_4 import closed_form_delta, joint_tail_epsilon, tail_ratio
-from stablesketch.paper.theorem_5 import claimed_accuracy
+from stablesketch.paper.theorem_5 import claimed_accuracy, stored_bytes
 from stablesketch.paper.theorems_1_to_3 import brute_force_sensitivity, ratio_excess
 from stablesketch.privacy.sample_moment import expected_power
 from stablesketch.privacy.sampling import SampledCurve, Sampling

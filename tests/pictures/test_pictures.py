@@ -19,9 +19,9 @@ import pytest
 import stablesketch as ss
 from stablesketch.cli.app import run
 from stablesketch.pictures import drawn_measurement, picture_bytes, plan_picture, release_picture, style
-from stablesketch.pictures.bare_plan_picture import BareNeighbourhood, bare_neighbourhood
+from stablesketch.pictures.bare_plan_picture import Neighbourhood, bare_neighbourhood
 from stablesketch.pictures.finding import ANYTHING
-from stablesketch.pictures.plan_picture import Neighbourhood, neighbourhood
+from stablesketch.pictures.plan_picture import neighbourhood
 from stablesketch.release.outcome import GroupRelease
 from stablesketch.statistic import Statistic, Subject
 from stablesketch.text import spoken
@@ -36,12 +36,12 @@ AROUND = Neighbourhood(
     by_size_alone=[(50, 0.1), (500, 0.03)],
 )
 BARE = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, pairs=2_000, relation="replace"), size=50, mechanism="bare")
-AROUND_BARE = BareNeighbourhood(
-    size=50,
+AROUND_BARE = Neighbourhood(
+    sketch=BARE,
     by_epsilon=[(0.1, 1.2), (1.0, 0.3), (10.0, 0.2)],
     exact_by_epsilon=[(0.1, 0.3), (10.0, 0.003)],
     by_size=[(50, 0.3), (500, 0.2)],
-    by_size_without_floor=[(50, 0.2), (500, 0.05)],
+    by_size_alone=[(50, 0.2), (500, 0.05)],
 )
 
 

@@ -18,8 +18,9 @@ from stablesketch.page import unbroken
 from stablesketch.privacy.advice import suspicion
 from stablesketch.release.outcome import GroupRelease, Outcome
 from stablesketch.release.shares import Share
-from stablesketch.report import Context, Named, registry_entry, report_page, sentences
+from stablesketch.report import Context, Named, registry_entry, report_page
 from stablesketch.report.commands import commands
+from stablesketch.report.sentences import Explained
 from stablesketch.text.spoken import at_most
 
 CONTEXT = Context("2026-03-02", "0.1.0", key="app")
@@ -238,8 +239,8 @@ def test_how_far_rows_that_are_not_used_move_a_value(statistic: ss.Hill | ss.Mom
         "one person with very many rows could decide it; those who hold the data can compute it."
     )
     plan = ss.plan(statistic, ss.Privacy(1.0, 1e-6, pairs_per_person=5))
-    assert said in sentences.limits(plan, released(plan), person=True)
-    assert "Leaving out" not in sentences.limits(plan, released(plan), person=False)
+    assert said in Explained(plan, released(plan), person=True).limits()
+    assert "Leaving out" not in Explained(plan, released(plan)).limits()
 
 
 def test_individuals_are_not_rows_of_a_person() -> None:

@@ -44,9 +44,6 @@ class Event:
     def count(self, values: Array) -> int:
         return int(self.mask[_cell(self.cuts, values)].sum())
 
-    def __str__(self) -> str:
-        return self.of("value")
-
     def of(self, name: str) -> str:
         """The event in words, for a number of this name."""
         edges = np.flatnonzero(np.diff(np.concatenate([[False], self.mask, [False]])))

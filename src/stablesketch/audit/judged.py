@@ -61,12 +61,11 @@ class _Candidate:
         return math.log(low / high) if low > 0.0 else -math.inf
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Test:
     """An event with a lower limit of its probability on one side and an upper limit on the other."""
 
-    event: str
-    direction: str
+    candidate: _Candidate
     lower: float
     upper: float
 
@@ -81,20 +80,13 @@ class _Test:
         return max(math.log((self.lower - delta) / self.upper), 0.0) if self.lower > delta else 0.0
 
 
-@dataclass(frozen=True, eq=False)
 class Judged:
     """The counts of the picked events, ready to be compared with a claim."""
 
-    claim: ClaimedCurve
-    tests: list[_Test]
-    direct: list[tuple[_Candidate, DifferenceTest]]
-    tried: list[float]
-
-    @classmethod
-    def of(
-        cls, samples: tuple[Array, Array], names: Sequence[str], claim: ClaimedCurve, delta: float, confidence: float,
+    def __init__(
+        self, samples: tuple[Array, Array], names: Sequence[str], claim: ClaimedCurve, delta: float, confidence: float,
         epsilons: Sequence[float] | None,
-    ) -> Judged:  # fmt: skip
+    ) -> None:  # fmt: skip
         """Trains scores and picks events on a part of the trials, and counts them in the rest.
 
         The trials are shuffled with a fixed seed, so that samples that were sorted or have a trend are split fairly.
@@ -116,7 +108,11 @@ class Judged:
         failure = 0.5 * (1.0 - confidence)
         limited = _for_limits(candidates, delta, len(judging))
         share = failure / (2 * len(limited))
-        tests = [_limits(each, counts(each), len(judging), share) for each in limited]
+        tests = []
+        for each in limited:
+            first, second = counts(each)
+            lower, upper = lower_limit(first, len(judging), share), upper_limit(second, len(judging), share)
+            tests.append(_Test(each, lower, upper))
         # No ε above ln(lower/upper) can be contradicted, whatever is claimed.
         reach = max(test.refuted(0.0) for test in tests)
         tried = [0.0, *epsilons] if epsilons is not None else [reach * part for part in _FRACTIONS]
@@ -128,19 +124,21 @@ class Judged:
             (each, DifferenceTest(counts(each), len(judging), epsilon, failure / len(promising)))
             for each, epsilon in promising
         ]
-        return cls(claim, tests, direct, sorted(set(tried)))
+        self.claim, self.tests, self.direct, self.tried = claim, tests, direct, sorted(set(tried))
 
     def findings(self) -> list[AuditFinding]:
         """What limits and direct tests say about a claim, including the direct test that is least likely to be due to
         chance.
         """
-        found, claim = [], self.claim
+        found = []
         for epsilon in self.tried:
             test = max(self.tests, key=lambda test: test.observed(epsilon))
-            found.append(AuditFinding(test.event, test.direction, epsilon, test.observed(epsilon), claim(epsilon)))
-        event, least = min(self.direct, key=lambda pair: pair[1].log_p(claim(pair[1].epsilon)))
-        found.append(AuditFinding(str(event), event.direction, least.epsilon, least.limit(), claim(least.epsilon)))
-        return found
+            found.append(self._finding(test.candidate, epsilon, test.observed(epsilon)))
+        event, least = min(self.direct, key=lambda pair: pair[1].log_p(self.claim(pair[1].epsilon)))
+        return [*found, self._finding(event, least.epsilon, least.limit())]
+
+    def _finding(self, event: _Candidate, epsilon: float, observed: float) -> AuditFinding:
+        return AuditFinding(str(event), event.direction, epsilon, observed, self.claim(epsilon))
 
     def _refutes(self, claim: ClaimedCurve) -> bool:
         if any(test.observed(epsilon) > claim(epsilon) for epsilon in self.tried for test in self.tests):
@@ -185,8 +183,3 @@ def _promising(
         ranked.append((promises[best], each, grid[best]))
     ranked.sort(key=lambda item: item[0], reverse=True)
     return [(each, epsilon) for _, each, epsilon in ranked[:_DIRECT]]
-
-
-def _limits(candidate: _Candidate, counts: tuple[int, int], trials: int, failure: float) -> _Test:
-    lower, upper = lower_limit(counts[0], trials, failure), upper_limit(counts[1], trials, failure)
-    return _Test(str(candidate), candidate.direction, lower, upper)

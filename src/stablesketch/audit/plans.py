@@ -56,6 +56,7 @@ def audit(
     others = others[: trials // (2 * LEAST_TRIALS)]  # together they get half as many trials
     opened = Plan.open if open_collector is None else open_collector
     shown = _Progress(trials + trials // 2 if others else trials, sys.stderr.isatty() if progress is None else progress)
+    claimed_curve = mechanism_of(plan).claimed_curve
     curve = cache(claimed_curve(plan))
     reports = []
     for neighbours in (worst, *others):
@@ -72,7 +73,7 @@ def audit(
                 delta=plan.delta,
                 confidence=1.0 - share * (1.0 - confidence),
                 names=names,
-                weaker=(lambda share: claimed_curve(plan, share)) if first else None,
+                weaker=partial(claimed_curve, plan) if first else None,
                 neighbours=neighbours.name,
             )
         )
@@ -125,10 +126,3 @@ def published(release: Release) -> dict[str, float]:
         if point.band_low is not None and point.band_high is not None:
             found |= {f"band at {at}, low": point.band_low, f"band at {at}, high": point.band_high}
     return found if release.total is None else {**found, "total": release.total.value}
-
-
-def claimed_curve(plan: Plan, share: float = 1.0) -> Callable[[float], float]:
-    """The whole curve that a plan claims. With a `share` below 1, the curve for neighbours that differ less: ln ρ, or
-    the ε of the noise, is multiplied by the share.
-    """
-    return mechanism_of(plan).claimed_curve(plan, share)

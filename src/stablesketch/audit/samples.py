@@ -72,7 +72,7 @@ def audit_samples(
     confidence = audit_confidence(confidence)
     way_out = "Pass numbers of 0 or more"
     given = None if epsilons is None else [_within("epsilons", each, 0.0, math.inf, way_out) for each in epsilons]
-    judged = Judged.of(samples, names, cache(lambda epsilon: _claim(claimed, epsilon)), delta, confidence, given)
+    judged = Judged(samples, names, cache(lambda epsilon: _claim(claimed, epsilon)), delta, confidence, given)
     findings = [replace(finding, neighbours=neighbours) for finding in judged.findings()]
     passed, strongest = not any(finding.refutes for finding in findings), max(t.refuted(delta) for t in judged.tests)
     return AuditReport(

@@ -150,22 +150,20 @@ class _Numbered:
     """Numbers identical rows 0, 1, 2, ...; they are adjacent, in one batch or across several."""
 
     def __init__(self) -> None:
-        self._last, self._number = np.empty(0, np.uint64), -1
+        self._last: np.uint64 | None = None
+        self._number = 0
 
     def next(self, shared: NDArray[np.uint64]) -> NDArray[np.int64]:
         """The numbers of the next rows. `shared` is equal only for identical rows."""
-        joined = np.concatenate([self._last, shared])
-        begins = np.concatenate([[True], joined[1:] != joined[:-1]]) if len(joined) else np.empty(0, bool)
-        first = np.flatnonzero(begins)
-        numbers = np.arange(len(joined)) - np.repeat(first, np.diff(np.append(first, len(joined))))
-        if len(self._last):
-            numbers[: first[1] if len(first) > 1 else len(joined)] += (
-                self._number
-            )  # the run continues from the last batch
-        if len(shared):
-            numbers, self._last, self._number = numbers[len(self._last) :], shared[-1:], int(numbers[-1])
-            return numbers
-        return np.empty(0, np.int64)
+        if not len(shared):
+            return np.empty(0, np.int64)
+        begins = np.flatnonzero(np.concatenate([[True], shared[1:] != shared[:-1]]))
+        copies = np.diff(begins, append=len(shared))
+        numbers = np.arange(len(shared)) - np.repeat(begins, copies)
+        if shared[0] == self._last:  # the run continues from the last batch
+            numbers[: copies[0]] += self._number + 1
+        self._last, self._number = shared[-1], int(numbers[-1])
+        return numbers
 
 
 def _taken(held: dict[int, Any], chosen: list[tuple[int, int]]) -> Iterator[Any]:

@@ -10,8 +10,8 @@ import typer
 
 from ..errors import ArgumentError
 from ..ledger import Ledger
-from ..ledger.fitting import MANY
 from ..ledger.period import Per
+from ..ledger.preview import MANY
 from ..ledger.record import PEOPLE, Record
 from ..ledger.unit import noun
 from ..privacy import Relation

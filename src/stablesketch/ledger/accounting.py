@@ -30,10 +30,9 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import reduce
 from typing import Self, cast
 
 import numpy as np
@@ -170,11 +169,6 @@ class ComposedCost:
         if at != len(blob):
             raise BlobError("invalid cost (not in canonical form): corrupt data.")
         return cls(cast("tuple[Law, ...]", tuple(losses)), (epsilon, delta))
-
-    @staticmethod
-    def total(parts: Sequence[ComposedCost], start: ComposedCost) -> ComposedCost:
-        """The cost of all of them together."""
-        return reduce(ComposedCost.__add__, parts, start)
 
 
 def _between(relation: str) -> str:

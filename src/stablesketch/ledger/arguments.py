@@ -14,18 +14,13 @@ from ..text.wording import arg
 from .record import INDIVIDUALS, PEOPLE, Ask
 
 _MOST = 2**53
-
-
 _OF_PAIRS = " of pairs"  # which a ledger leaves out
 
 
 def checked_unit(relation: object, pairs_per_person: object) -> int | None:
     """The pairs per person, if given, as an int. The relation must be one that a ledger knows."""
-    known = [*(f"{each}{unit}" for unit in ("", " of keys") for each in get_args(Relation)), INDIVIDUALS, PEOPLE]
-    if relation is not None and relation not in known:
-        raise ArgumentError(
-            "relation", relation, f"must be {_either(known)}", "Choose the one that says what the release protects"
-        )
+    if relation is not None:
+        _check_relation(relation, _relations(""))
     return None if pairs_per_person is None else checked_count("pairs_per_person", pairs_per_person)
 
 
@@ -35,18 +30,27 @@ def stated_unit(relation: str) -> str:
     The `relation` of a `Privacy`, and of a release, is "add_remove" whether a pair, a key, an individual or a person is
     added or removed. Taken as pairs, a release of individuals would be added to pairs at an ε below the truth.
     """
-    full = [*(f"{each}{unit}" for unit in (_OF_PAIRS, " of keys") for each in get_args(Relation)), INDIVIDUALS, PEOPLE]
+    full = _relations(_OF_PAIRS)
     if relation in get_args(Relation):
         raise ArgumentError(
             "relation", relation, "must also say what is protected",
             f"Pass {_either(one for one in full if one.startswith(relation))}, or the release itself "
             f"({arg('release')})",
         )  # fmt: skip
-    if relation not in full:
-        raise ArgumentError(
-            "relation", relation, f"must be {_either(full)}", "Choose the one that says what the release protects"
-        )
+    _check_relation(relation, full)
     return relation.removesuffix(_OF_PAIRS)
+
+
+def _relations(of_pairs: str) -> list[str]:
+    """What a release can protect, in full; `of_pairs` is how that of pairs ends."""
+    return [*(f"{each}{unit}" for unit in (of_pairs, " of keys") for each in get_args(Relation)), INDIVIDUALS, PEOPLE]
+
+
+def _check_relation(relation: object, known: Sequence[str]) -> None:
+    if relation not in known:
+        raise ArgumentError(
+            "relation", relation, f"must be {_either(known)}", "Choose the one that says what the release protects"
+        )
 
 
 def _either(words: Iterable[str]) -> str:

@@ -16,7 +16,6 @@ from .budgets import Budgets
 from .chain import Chain, record_of
 from .checksums import Stale
 from .composition import Composition, Lane, forget
-from .preview import Limit
 from .record import PEOPLE, Ask, Entry, Record
 from .rows import Budget, Head, ReleaseRow
 from .spent_secrets import Damaged, SpentSecrets
@@ -41,41 +40,20 @@ class Books:
 
     # --- what is spent ---
 
-    def limits(self, name: str, relation: str | None = None) -> list[Limit]:
-        """The budget with what is spent of it and, for a named budget, also the whole ledger's: both must hold."""
-        found = []
-        for budget in self.budgets.limiting(name):
-            spent = self._composition(budget, relation or self.head.relation or "replace").total()
-            found.append(Limit(budget.name, budget.epsilon, budget.delta, spent))
-        return found
-
-    def nothing_spent(self, name: str) -> ComposedCost:
-        """The cost of no release, composed as this budget composes."""
-        return ComposedCost.nothing(self.head.relation or "replace", self.budgets.lasting(name).theta)
-
-    def totals_with(self, name: str, entries: Sequence[Entry], relation: str) -> list[ComposedCost]:
-        """What would be spent of each of `limits` after these entries. Nothing is written."""
-        return [self._added(budget, entries, relation).total() for budget in self.budgets.limiting(name)]
-
-    def totals_if(self, name: str, asks: Sequence[Ask], times: int, lane: Lane, relation: str) -> list[ComposedCost]:
-        """Like `totals_with`, for each of the asks `times` times in one lane, however many that is."""
-        charges = [ask.charge for ask in asks]
-        return [
-            self._composition(budget, relation).total_if(charges, times, lane) for budget in self.budgets.limiting(name)
-        ]
-
-    def in_all(self, name: str) -> ComposedCost:
-        """The cost of all releases under a budget together; if it renews, over all periods, which has no limit."""
-        return self._composition(self.budgets.lasting(name), self.head.relation or "replace").total()
-
-    def _composition(self, budget: Budget, relation: str) -> Composition:
-        return Composition(self._connection, budget, relation)
-
-    def _added(self, budget: Budget, entries: Sequence[Entry], relation: str) -> Composition:
-        composition = self._composition(budget, relation)
+    def composition(self, budget: Budget, relation: str | None = None, entries: Sequence[Entry] = ()) -> Composition:
+        """The cost of all releases of a row of a budget, and of these entries as well. Nothing is written."""
+        composition = Composition(self._connection, budget, relation or self.head.relation or "replace")
         for entry in entries:
             composition.add(entry.ask.charge, Lane(*entry.part) if entry.part else Lane())
         return composition
+
+    def limits(self, name: str, relation: str) -> list[tuple[Budget, Composition]]:
+        """The budget with its composition and, for a named budget, also the whole ledger's: both must hold."""
+        return [(budget, self.composition(budget, relation)) for budget in self.budgets.limiting(name)]
+
+    def spent(self, name: str) -> ComposedCost:
+        """What is spent of a budget, or of its current period, if it renews."""
+        return self.composition(self.budgets.limiting(name)[0]).total()
 
     # --- recording ---
 
@@ -83,7 +61,7 @@ class Books:
         """Computes the cost of each kind of release, which can take a tenth of a second. Writes nothing."""
         for budget in self.budgets.limiting(name):
             for ask in {entry.ask for entry in entries}:
-                self._composition(budget, ask.relation).prepare(ask.charge)
+                self.composition(budget, ask.relation).prepare(ask.charge)
 
     def enter(self, entries: Sequence[Entry], name: str) -> list[Record]:
         """Records all of the entries, or raises and records none: the caller then rolls back the transaction."""
@@ -97,18 +75,17 @@ class Books:
         limiting = self.budgets.limiting(name)
         self.budgets.add_new(limiting)
         for budget in limiting:
-            composition = self._added(budget, entries, relation)
-            limit = Limit(budget.name, budget.epsilon, budget.delta, ComposedCost.nothing(relation, budget.theta))
+            composition = self.composition(budget, relation, entries)
             total = composition.total()
-            after = limit.epsilon_of(total)  # the last limit is the whole ledger's, so its ε remains
-            if not limit.holds(total):
-                spent = limit.epsilon_of(self._composition(budget, relation).total())
+            after = budget.epsilon_of(total)  # the last limit is the whole ledger's, so its ε remains
+            if not budget.holds(total):
+                spent = budget.epsilon_of(self.composition(budget, relation).total())
                 ask = entries[0].ask
                 price, limits = (ask.epsilon, ask.delta), (budget.epsilon, budget.delta)
                 raise BudgetExceeded(budget.name, limits, price, spent, after, None, renews=self.budgets.renewal)
             changed.append((budget, composition))
         lasting = [self.budgets.lasting(budget.name) for budget in limiting if budget.period]
-        changed += [(budget, self._added(budget, entries, relation)) for budget in lasting]
+        changed += [(budget, self.composition(budget, relation, entries)) for budget in lasting]
         with self._undamaged():
             records = [self._insert(entry, changed[0][0], time, after) for entry in entries]
         self.head.secrets_checksum = self._secrets.save()
@@ -193,9 +170,7 @@ class Books:
 
     def records(self, name: str = "") -> Iterator[Record]:
         """The releases in order; for a named budget, its own."""
-        for record, _ in self.chain.rows(check=False):
-            if not name or record.budget == name:
-                yield record
+        return (record for record, _ in self._rows(name))
 
     def number_of(self, fingerprint: bytes) -> int | None:
         """The number of the release of a secret."""
@@ -205,10 +180,12 @@ class Books:
     def last(self, name: str = "") -> tuple[Ask, Lane] | None:
         """What the last release asked for, and its part."""
         found = None
-        for record, ask in self.chain.rows(check=False):
-            if not name or record.budget == name:
-                found = ask, Lane(record.partition or "", record.part or "")
+        for record, ask in self._rows(name):
+            found = ask, Lane(record.partition or "", record.part or "")
         return found
+
+    def _rows(self, name: str) -> Iterator[tuple[Record, Ask]]:
+        return (row for row in self.chain.rows(check=False) if not name or row[0].budget == name)
 
     # --- keeping it ---
 
@@ -219,7 +196,7 @@ class Books:
         counts: dict[tuple[str, str], int] = {}
         for budget in self.budgets:
             key = budget.name, budget.period
-            compositions[key] = self._composition(budget, self.head.relation or "replace")
+            compositions[key] = self.composition(budget)
             compositions[key].clear()
             counts[key] = -budget.releases
         fingerprints: set[bytes] = set()
@@ -247,14 +224,6 @@ class Books:
             budget.cache = composition.checksum
             budget.write(self._connection)
 
-    def _every_limit(self) -> list[tuple[Budget, Limit]]:
-        """All rows that are limits, with what was spent of each. Rows that sum over periods are not limits."""
-        relation = self.head.relation or "replace"
-        return [
-            (each, Limit(each.name, each.epsilon, each.delta, self._composition(each, relation).total()))
-            for each in self.budgets
-        ]
-
     def verify(self) -> None:
         """Composes everything again, and compares the result with the cache and the budgets; checks every value."""
         for number, content, checksum in self._connection.execute("SELECT number, content, checksum FROM published"):
@@ -263,20 +232,28 @@ class Books:
                 raise self.chain.damaged(f"there is a value of release {number}, but no such release")
         forget()  # costs remembered by this process came from the cache
         try:
-            before = {budget.id: limit.spent for budget, limit in self._every_limit()}
+            before = self._totals()
         except Stale:
             before = {}  # the cache is damaged and will be rebuilt
         forget()
         self.rebuild()
-        for budget, limit in self._every_limit():
-            cached, least = before.get(budget.id, limit.spent), 1.0 - _ROUNDING
-            if cached.delta(limit.epsilon) < least * limit.spent.delta(limit.epsilon) or limit.epsilon_of(
+        after, least = self._totals(), 1.0 - _ROUNDING
+        for budget in self.budgets:
+            total = after[budget.id]
+            cached = before.get(budget.id, total)
+            if cached.delta(budget.epsilon) < least * total.delta(budget.epsilon) or budget.epsilon_of(
                 cached
-            ) < least * limit.epsilon_of(limit.spent):
-                raise self.chain.damaged(f"the cached cost of {limit.name!r} is lower than the records show")
-            lenient = replace(limit, epsilon=limit.epsilon * (1.0 + _ROUNDING), delta=limit.delta * (1.0 + _ROUNDING))
-            if budget.is_limit and not lenient.holds(limit.spent):
+            ) < least * budget.epsilon_of(total):
+                raise self.chain.damaged(f"the cached cost of {budget.name!r} is lower than the records show")
+            lenient = replace(
+                budget, epsilon=budget.epsilon * (1.0 + _ROUNDING), delta=budget.delta * (1.0 + _ROUNDING)
+            )
+            if budget.is_limit and not lenient.holds(total):
                 raise self.chain.damaged(f"the releases under {budget.shown!r} cost more than this budget allows")
+
+    def _totals(self) -> dict[int, ComposedCost]:
+        """What was spent of each row, by its id."""
+        return {budget.id: self.composition(budget).total() for budget in self.budgets}
 
     def check_pages(self) -> None:
         """Has the database check all of its pages and indices."""

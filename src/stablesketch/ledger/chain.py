@@ -10,6 +10,7 @@ import json
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator
+from itertools import accumulate
 from pathlib import Path
 
 from ..errors import ArgumentError, LedgerCorrupt
@@ -52,19 +53,12 @@ class Chain:
         number, chain = earlier
         row = self._connection.execute("SELECT chain FROM releases WHERE number = ?", (number,)).fetchone()
         start = bytes(32) if not number else row[0] if row else b""
-        if number > self._head.releases or chain not in self._links(number, start):
+        if number > self._head.releases or chain not in _links(number, start, self._made()):
             raise self.damaged(
                 f"the ledger was rolled back or replaced: it does not continue from release {number}, where it "
                 "was last "
                 "seen"
             )
-
-    def _links(self, number: int, chain: bytes, made: dict[int, list[Budget]] | None = None) -> list[bytes]:
-        """The chain after a release, and after each budget created before the next release."""
-        links = [chain]
-        for budget in (self._made() if made is None else made).get(number, ()):
-            links.append(budget.linked(links[-1]))
-        return links
 
     def _made(self) -> dict[int, list[Budget]]:
         """The budgets, including those of periods, by the number of releases that came before."""
@@ -97,7 +91,7 @@ class Chain:
         tables = self._tables()
         for number in numbers:
             before = bytes(32) if not number else rows[number].chain if number in rows else b""
-            end, following = self._links(number, before, made)[-1], rows.get(number + 1)
+            end, following = _links(number, before, made)[-1], rows.get(number + 1)
             if number == last:
                 right = end == self._head.chain
             elif following is None:
@@ -122,14 +116,14 @@ class Chain:
         kinds, budgets = self._tables()
         asks: dict[int, Ask] = {}
         made = self._made()
-        chain, count = self._links(0, bytes(32), made)[-1], 0
+        chain, count = _links(0, bytes(32), made)[-1], 0
         for row in ReleaseRow.read(self._connection, "ORDER BY number"):
             budget, content = self._named(row, kinds, budgets)
             if check:
                 count += 1
                 if row.number != count or row.linked(chain, budget, content) != row.chain:
                     raise self.damaged(f"release {count} was changed or is missing")
-                chain = self._links(row.number, row.chain, made)[-1]
+                chain = _links(row.number, row.chain, made)[-1]
             if row.kind not in asks:
                 asks[row.kind] = Ask.from_json(content)
             ask = asks[row.kind]
@@ -143,6 +137,11 @@ class Chain:
             f"{self._path}: {what}. Nothing was recorded or released. Restore the ledger from a backup, and record "
             "what was released since then with Ledger.charge."
         )
+
+
+def _links(number: int, chain: bytes, made: dict[int, list[Budget]]) -> list[bytes]:
+    """The chain after a release, and after each budget `made` before the next release."""
+    return list(accumulate(made.get(number, ()), lambda link, budget: budget.linked(link), initial=chain))
 
 
 def record_of(row: ReleaseRow, budget: Budget, ask: Ask) -> Record:

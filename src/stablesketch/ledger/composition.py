@@ -103,22 +103,18 @@ class Composition:
 
     def total(self) -> ComposedCost:
         """The total: what may concern everybody, and the worst part of every partition."""
-        total = self._lane_cost(Lane())
-        for partition in sorted(self._partitions()):
-            total = total + self._worst(partition)[0]
-        return total
+        return sum((self._worst(each)[0] for each in sorted(self._partitions())), self._lane_cost(Lane()))
 
     def total_if(self, charges: Sequence[Charge], times: int, lane: Lane) -> ComposedCost:
         """The total if each of these were released `times` more times in this lane."""
         nothing = ComposedCost.nothing(self._relation, self._theta)
-        more = ComposedCost.total([self._cost(self._single(each)).times(times) for each in charges], nothing)
-        total = self._lane_cost(Lane())
-        for partition in sorted(self._partitions()):
-            if partition != lane.partition:
-                total = total + self._worst(partition)[0]
+        more = sum((self._cost(self._single(each)).times(times) for each in charges), nothing)
+        partitions = self._partitions()
+        others = (self._worst(each)[0] for each in sorted(partitions - {lane.partition}))
+        total = sum(others, self._lane_cost(Lane()))
         if lane.partition:
             more = self._lane_cost(lane) + more
-            if lane.partition in self._partitions():
+            if lane.partition in partitions:
                 more = more | self._worst(lane.partition)[0]
         return total + more
 
@@ -197,16 +193,13 @@ class Composition:
         little precision.
         """
         frontier = self._frontier(lane)
-        costs = [self._cost(frontier[level]) for level in sorted(frontier, reverse=True)]
-        return ComposedCost.total(costs, ComposedCost.nothing(self._relation, self._theta))
+        costs = (self._cost(frontier[level]) for level in sorted(frontier, reverse=True))
+        return sum(costs, ComposedCost.nothing(self._relation, self._theta))
 
     def _worst(self, partition: str) -> tuple[ComposedCost, set[bytes]]:
         """The cost of the worst part, including changed parts, and the states that were not covered before."""
-        if partition not in self._found:
-            self._found[partition] = self._find_worst(partition)
-        return self._found[partition]
-
-    def _find_worst(self, partition: str) -> tuple[ComposedCost, set[bytes]]:
+        if partition in self._found:
+            return self._found[partition]
         row = self._connection.execute(
             "SELECT content, checksum FROM partitions WHERE budget = ? AND partition = ?", (self._budget, partition)
         ).fetchone()
@@ -228,6 +221,7 @@ class Composition:
                 new.add(state)
         if worst is None:
             raise Stale
+        self._found[partition] = worst, new
         return worst, new
 
     def _cost(self, key: bytes) -> ComposedCost:

@@ -1,4 +1,11 @@
-"""The file of a ledger: transactions that detect whether it was deleted, emptied, replaced or rolled back."""
+"""The file of a ledger: transactions that detect whether it was deleted, emptied, replaced or rolled back.
+
+A ledger of an older version is upgraded when it is opened: in one transaction, or not at all. Version 1 had no rows of
+spent secrets, no checksum of its cache, and a chain that did not cover the budgets. All of these follow from the
+records, which are checked against the old chain first. Version 2 stored no values. Version 3 recorded people as if they
+were pairs: what it recorded stays as it is, and from now on such a ledger refuses people (unit.py). Version 4 had no
+budgets that renew. Version 5 had one checksum of the whole cache of a budget.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +25,10 @@ from .budgets import add_budget
 from .checksums import Stale
 from .rows import Budget, Head
 from .spent_secrets import SpentSecrets
-from .upgrade import upgrade
 
 T = TypeVar("T")
+
+_FINGERPRINTS = "SELECT fingerprint FROM releases NOT INDEXED WHERE fingerprint IS NOT NULL"
 
 
 class LedgerTerms(NamedTuple):
@@ -57,8 +65,8 @@ class LedgerFile:
         with store.transaction(path, write=True) as (connection, self._identity):
             if store.is_empty(connection, path):
                 _make(connection, path, terms)
-            elif store.is_old(connection):
-                upgrade(connection, path)
+            elif store.version(connection) < store.VERSION:
+                _upgrade(connection, path)
             books = Books(connection, path)
             terms.check_same(books, path)
             self._seen = books.chain.position
@@ -113,3 +121,37 @@ def _make(connection: sqlite3.Connection, path: Path, terms: LedgerTerms) -> Non
     head = Head(terms.relation, terms.pairs_per_person, int(adaptive), secrets_checksum=checksum)
     theta = best_theta(epsilon, delta) if adaptive else None
     add_budget(connection, head, Budget(1, "", epsilon, delta, theta, per=terms.per or ""))
+
+
+def _upgrade(connection: sqlite3.Connection, path: Path) -> None:
+    """Upgrades within the current writing transaction. Every record is checked, and the cache rebuilt from them."""
+    before = store.version(connection)
+    if before < 3:
+        store.create_tables(connection, only=("published",))
+    if before == 1:
+        _from_first(connection, path)
+    elif before < 5:
+        budgets = Budget.read_all(connection, path, ", after, cache")
+        connection.execute("DROP TABLE budgets")
+        store.create_tables(connection, only=("budgets",))
+        for budget in budgets:
+            budget.write(connection)
+    for table in ("frontier", "covered"):
+        connection.execute(f"DROP TABLE {table}")
+    store.create_tables(connection, only=("frontier", "frontier_keys", "covered", "checksums"))
+    Books(connection, path).rebuild()
+    store.mark_version(connection)
+
+
+def _from_first(connection: sqlite3.Connection, path: Path) -> None:
+    head = Head.read(connection, path, "")
+    budgets = Budget.read_all(connection, path, "")
+    for table in ("ledger", "budgets"):
+        connection.execute(f"DROP TABLE {table}")
+    store.create_tables(connection, only=("ledger", "budgets", "spent"))
+    head.secrets_checksum = SpentSecrets.create(connection, [row[0] for row in connection.execute(_FINGERPRINTS)])
+    for budget in budgets:
+        budget.after = head.releases
+        head.chain = budget.linked(head.chain)
+        budget.write(connection)
+    head.write(connection)

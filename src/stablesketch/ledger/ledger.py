@@ -36,15 +36,14 @@ from .books import Books
 from .chain import position_from, position_text
 from .checksums import Stale
 from .file import LedgerFile, LedgerTerms
-from .fitting import epsilon_that_fits
-from .forecasting import Forecasting
 from .period import Per, check_per
+from .preview import epsilon_that_fits
 from .record import Ask, Entry, Record, records_to_csv, records_to_json
-from .standing import spent_of
+from .standing import Standing
 from .unit import require_unit
 
 
-class Ledger(Forecasting):
+class Ledger(Standing):
     """The releases of one data set, their total cost, and the maximum (ε, δ) they may cost.
 
     `Ledger("budget.db", epsilon=3.0, delta=1e-6)` opens the file, or creates it. An existing ledger needs no numbers;
@@ -232,7 +231,7 @@ class Ledger(Forecasting):
         """The budget, the unit, what is spent and all releases, as JSON."""
 
         def read(books: Books) -> str:
-            spent = spent_of(books.limits(self._name)[0])
+            spent = self._budget.epsilon_of(books.spent(self._name))
             head = {
                 "budget": self._name,
                 "epsilon": self.epsilon,

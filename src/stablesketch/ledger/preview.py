@@ -1,42 +1,29 @@
-"""Previews of prices and of what would fit. Nothing is recorded."""
+"""The price of further releases, and whether they would fit, as the books stand now. Nothing is recorded."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from ..errors import PlanInfeasible
+from ..numbers.search import last_whole
 from ..plan import Plan
 from ..plan.mechanism import charge_of, mechanism_of
 from ..privacy import PrivacyCurve
 from ..privacy.charge import Charge
 from ..text.spoken import at_least, at_most
 from .accounting import ComposedCost
+from .books import Books
+from .composition import Composition, Lane
+from .record import Ask, Entry
+from .rows import Budget
+from .unit import require_unit, seen_as
 
-# A budget of 0.3 must allow releases of 0.1 and 0.2, whose floats add up to slightly more: nine digits count.
-NINE_DIGITS = 1.0 + 1e-9
+MANY = 1_000_000  # releases; a forecast does not count further
 _STEPS = 14
 _CLOSE = 1.003
 _MOST = 100.0  # ε, or ln ρ: beyond this there is no privacy left
-
-
-@dataclass(frozen=True)
-class Limit:
-    """A budget, and how much of it has been spent."""
-
-    name: str
-    epsilon: float
-    delta: float
-    spent: ComposedCost
-
-    def holds(self, cost: ComposedCost) -> bool:
-        """Whether this total is within the budget: at the budget's ε, its δ is at most the budget's."""
-        return cost.delta(self.epsilon * NINE_DIGITS) <= self.delta * NINE_DIGITS
-
-    def epsilon_of(self, cost: ComposedCost) -> float:
-        """The certified ε of this total at the budget's δ."""
-        return cost.epsilon(self.delta * NINE_DIGITS)
 
 
 @dataclass(frozen=True)
@@ -100,7 +87,102 @@ class Schedule:
         )
 
 
-def largest_epsilon(charge: Charge, fits: Callable[[Charge], bool], *, most: float = math.inf) -> float | None:
+def preview_of(books: Books, name: str, asks: Sequence[Ask], times: int, lane: Lane) -> Preview:
+    """The preview of releasing each of the asks `times` times, in one lane."""
+    for ask in asks:
+        require_unit(books.head, seen_as(books.head, ask))
+    charges = [ask.charge for ask in asks]
+    limits = books.limits(name, books.head.relation or (asks[0].relation if asks else "replace"))
+    totals = [composition.total_if(charges, times, lane) for _, composition in limits]
+    own, composition = limits[0]
+    return Preview(
+        fits=all(budget.holds(total) for (budget, _), total in zip(limits, totals, strict=True)),
+        releases=len(asks) * times,
+        asked=tuple((ask.epsilon, ask.delta) for ask in asks),
+        spent=own.epsilon_of(composition.total()),
+        after=own.epsilon_of(totals[0]),
+        epsilon=own.epsilon,
+        delta=own.delta,
+    )
+
+
+def would_fit(books: Books, name: str, ask: Ask) -> bool:
+    """Whether a release like this one fits into all budgets."""
+    require_unit(books.head, ask)
+    return _fit(books.limits(name, books.head.relation or ask.relation), [ask.charge], 1, Lane())
+
+
+def how_many(books: Books, name: str, ask: Ask | None) -> int | None:
+    """How many releases like this one, or like the last one of the budget, fit now; at most MANY."""
+    lane = Lane()
+    if ask is None:
+        last = books.last(name)
+        if last is None:
+            return None
+        ask, lane = last
+    ask = seen_as(books.head, ask)
+    require_unit(books.head, ask)
+    limits, charges = books.limits(name, books.head.relation or ask.relation), [ask.charge]
+
+    def fits(times: int) -> bool:
+        return _fit(limits, charges, times, lane)
+
+    low, high = 0, 1
+    while high < MANY and fits(high):
+        low, high = high, 2 * high
+    if high >= MANY and fits(MANY):
+        return MANY
+    return last_whole(fits, low, min(high, MANY))
+
+
+def _fit(limits: list[tuple[Budget, Composition]], charges: Sequence[Charge], times: int, lane: Lane) -> bool:
+    """Whether each of these charges fits `times` times, in one lane."""
+    return all(budget.holds(composition.total_if(charges, times, lane)) for budget, composition in limits)
+
+
+def epsilon_that_fits(books: Books, name: str, entries: Sequence[Entry]) -> float | None:
+    """The largest ε at which these releases, all like the first of them, would fit now."""
+    ask = entries[0].ask
+
+    def fits(like: Charge) -> bool:
+        changed = replace(ask, charge=like)
+        alike = [entry._replace(ask=changed) for entry in entries]
+        limiting = books.budgets.limiting(name)
+        return all(budget.holds(books.composition(budget, ask.relation, alike).total()) for budget in limiting)
+
+    return _largest_epsilon(ask.charge, fits, most=ask.epsilon)
+
+
+def schedule_of(books: Books, name: str, plan: Plan, releases: int) -> Schedule:
+    """The largest ε at which this many releases like `plan` fit into all budgets, planned and checked."""
+    require_unit(books.head, seen_as(books.head, Ask.of_plan(plan)))
+    relation = books.head.relation or plan.privacy.protects
+    spent = [(budget, composition.total()) for budget, composition in books.limits(name, relation)]
+
+    def after(charge: Charge) -> Iterator[tuple[Budget, ComposedCost]]:
+        for budget, cost in spent:
+            yield budget, cost + ComposedCost.of(charge, relation, budget.theta).times(releases)
+
+    def fits(charge: Charge) -> bool:
+        return all(budget.holds(cost) for budget, cost in after(charge))
+
+    epsilon = _largest_epsilon(charge_of(plan), fits)
+    for attempt in range(_STEPS if epsilon is not None else 0):
+        assert epsilon is not None
+        candidate = plan.again(epsilon=epsilon, same_size=True)
+        charge = charge_of(candidate)
+        if fits(charge):
+            (own, before), (_, cost) = spent[0], next(after(charge))
+            return Schedule(releases, candidate, own.epsilon_of(before), own.epsilon_of(cost))
+        epsilon *= 0.999**2**attempt  # plans use round numbers, and may need a little more
+    raise PlanInfeasible(
+        f"what is left of the budget is too little for {releases:,} releases at any ε. Ask for fewer releases, "
+        "a smaller δ for each (all of them together must fit), a plan with fewer entries (which loses less to finite "
+        "precision), or a larger budget."
+    )
+
+
+def _largest_epsilon(charge: Charge, fits: Callable[[Charge], bool], *, most: float = math.inf) -> float | None:
     """Approximately the largest ε (at most `most`, at the δ of `charge`) for which a charge like it fits, or None.
 
     The search is over how much neighbours change, or over ε itself for noise: less of it means less cost.
@@ -130,27 +212,3 @@ def largest_epsilon(charge: Charge, fits: Callable[[Charge], bool], *, most: flo
     epsilon = curve.bracket(0.5 * charge.delta)[0]
     left = charge.delta - (1.0 + math.exp(min(epsilon, 700.0))) * charge.gap
     return min(curve.bracket(left)[0] if left > 0.0 else epsilon, most)
-
-
-def schedule(
-    plan: Plan, releases: int, limits: Sequence[Limit], cost_of: Callable[[Charge, int], ComposedCost]
-) -> Schedule:
-    """The largest ε at which `releases` releases fit into all limits, planned and checked."""
-
-    def fits(charge: Charge) -> bool:
-        return all(limit.holds(limit.spent + cost_of(charge, i).times(releases)) for i, limit in enumerate(limits))
-
-    epsilon = largest_epsilon(charge_of(plan), fits)
-    for attempt in range(_STEPS if epsilon is not None else 0):
-        assert epsilon is not None
-        candidate = plan.again(epsilon=epsilon, same_size=True)
-        charge = charge_of(candidate)
-        if fits(charge):
-            after = limits[0].epsilon_of(limits[0].spent + cost_of(charge, 0).times(releases))
-            return Schedule(releases, candidate, limits[0].epsilon_of(limits[0].spent), after)
-        epsilon *= 0.999**2**attempt  # plans use round numbers, and may need a little more
-    raise PlanInfeasible(
-        f"what is left of the budget is too little for {releases:,} releases at any ε. Ask for fewer releases, "
-        "a smaller δ for each (all of them together must fit), a plan with fewer entries (which loses less to finite "
-        "precision), or a larger budget."
-    )

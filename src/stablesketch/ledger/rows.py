@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import math
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import astuple, dataclass
 from datetime import datetime
 from hashlib import sha256
@@ -21,7 +21,13 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self, get_args
 
 from ..errors import LedgerCorrupt
+from .accounting import ComposedCost
 from .period import Per
+
+Possible = Callable[[object], bool]
+
+# A budget of 0.3 must allow releases of 0.1 and 0.2, whose floats add up to slightly more: nine digits count.
+NINE_DIGITS = 1.0 + 1e-9
 
 
 @dataclass
@@ -42,12 +48,10 @@ class Head:
         connection.execute("INSERT OR REPLACE INTO ledger VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, _checksum(row)))
 
     @classmethod
-    def read(cls, connection: sqlite3.Connection, path: Path) -> Self:
-        """Reads the row and verifies its checksum."""
-        row = connection.execute(
-            "SELECT relation, pairs_per_person, adaptive, releases, chain, last_time, spent, checksum FROM ledger"
-        ).fetchone()
-        return cls(*checked(row, path, is_head))
+    def read(cls, connection: sqlite3.Connection, path: Path, added: str = ", spent") -> Self:
+        """Reads the row and verifies its checksum; `added` are the columns that were added after 0.1.0."""
+        columns = f"relation, pairs_per_person, adaptive, releases, chain, last_time{added}, checksum"
+        return cls(*_checked(connection.execute(f"SELECT {columns} FROM ledger").fetchone(), path, _HEAD))
 
 
 @dataclass
@@ -80,6 +84,14 @@ class Budget:
         """How the chain identifies this budget in the link of a release."""
         return [self.name, self.period] if self.period else self.name
 
+    def holds(self, cost: ComposedCost) -> bool:
+        """Whether this total is within the budget: at the budget's ε, its δ is at most the budget's."""
+        return cost.delta(self.epsilon * NINE_DIGITS) <= self.delta * NINE_DIGITS
+
+    def epsilon_of(self, cost: ComposedCost) -> float:
+        """The certified ε of this total at the budget's δ."""
+        return cost.epsilon(self.delta * NINE_DIGITS)
+
     def linked(self, chain: bytes) -> bytes:
         """The chain after this budget was created."""
         renews = (self.per, self.period) if self.per else ()
@@ -92,13 +104,13 @@ class Budget:
         connection.execute(f"INSERT OR REPLACE INTO budgets VALUES ({places})", (*row, _checksum(row)))
 
     @classmethod
-    def read_all(cls, connection: sqlite3.Connection, path: Path) -> list[Self]:
-        """All rows in the order they were created, with checksums verified."""
-        rows = connection.execute(
-            "SELECT id, name, epsilon, delta, theta, releases, after, cache, per, period, checksum FROM budgets "
-            "ORDER BY id"
-        ).fetchall()
-        return [cls(*checked(row, path, is_budget)) for row in rows]
+    def read_all(
+        cls, connection: sqlite3.Connection, path: Path, added: str = ", after, cache, per, period"
+    ) -> list[Self]:
+        """All rows in the order they were created, with checksums verified; `added` as for `Head.read`."""
+        columns = f"id, name, epsilon, delta, theta, releases{added}, checksum"
+        rows = connection.execute(f"SELECT {columns} FROM budgets ORDER BY id").fetchall()
+        return [cls(*_checked(row, path, _BUDGET)) for row in rows]
 
 
 class ReleaseRow(NamedTuple):
@@ -144,50 +156,18 @@ def _checksum(row: tuple[Any, ...]) -> bytes:
     return sha256(b"stablesketch/ledger/row/" + _text(row)).digest()
 
 
-def checked(row: tuple[Any, ...] | None, path: Path, possible: Callable[..., bool]) -> tuple[Any, ...]:
+def _checked(row: tuple[Any, ...] | None, path: Path, possible: Sequence[Possible]) -> tuple[Any, ...]:
     """The row without its checksum, after checking both the checksum and the content."""
-    if row is None or row[-1] != _checksum(row[:-1]) or not possible(*row[:-1]):
+    if (
+        row is None
+        or row[-1] != _checksum(row[:-1])
+        or not all(fits(value) for fits, value in zip(possible, row[:-1], strict=False))
+    ):
         raise LedgerCorrupt(
             f"{path}: the budget was changed after it was written. Nothing was recorded or released. Restore the "
             "ledger from a backup, and record what was released since then with Ledger.charge."
         )
     return row[:-1]
-
-
-def is_head(
-    relation: object, pairs_per_person: object, adaptive: object, releases: object, chain: object, last_time: object,
-    secrets_checksum: object = b"",
-) -> bool:  # fmt: skip
-    """Whether the columns have valid types and ranges: an SQLite column can hold anything."""
-    return (
-        (relation is None or type(relation) is str)
-        and (pairs_per_person is None or _is_count(pairs_per_person, 1))
-        and adaptive in (0, 1)
-        and _is_count(releases)
-        and type(chain) is bytes
-        and len(chain) == 32
-        and (last_time is None or _is_time(last_time))
-        and type(secrets_checksum) is bytes
-    )
-
-
-def is_budget(
-    id: object, name: object, epsilon: object, delta: object, theta: object, releases: object, after: object = 0,
-    cache: object = b"", per: object = "", period: object = "",
-) -> bool:  # fmt: skip
-    """Whether the columns have valid types and ranges; the last four were added after 0.1.0."""
-    return (
-        _is_count(id)
-        and type(name) is str
-        and _is_positive(epsilon)
-        and _is_positive(delta, below=1.0)
-        and (theta is None or _is_positive(theta))
-        and _is_count(releases)
-        and _is_count(after)
-        and type(cache) is bytes
-        and per in ("", *get_args(Per))
-        and type(period) is str
-    )
 
 
 def _is_count(value: object, least: int = 0) -> bool:
@@ -203,3 +183,27 @@ def _is_time(value: object) -> bool:
         return type(value) is str and datetime.fromisoformat(value).tzinfo is not None
     except ValueError:
         return False
+
+
+# What each column may be, in order: an SQLite column can hold anything.
+_HEAD: Sequence[Possible] = (
+    lambda relation: relation is None or type(relation) is str,
+    lambda pairs_per_person: pairs_per_person is None or _is_count(pairs_per_person, 1),
+    lambda adaptive: adaptive in (0, 1),
+    _is_count,  # releases
+    lambda chain: type(chain) is bytes and len(chain) == 32,
+    lambda last_time: last_time is None or _is_time(last_time),
+    lambda secrets_checksum: type(secrets_checksum) is bytes,
+)
+_BUDGET: Sequence[Possible] = (
+    _is_count,  # id
+    lambda name: type(name) is str,
+    _is_positive,  # epsilon
+    lambda delta: _is_positive(delta, below=1.0),
+    lambda theta: theta is None or _is_positive(theta),
+    _is_count,  # releases
+    _is_count,  # after
+    lambda cache: type(cache) is bytes,
+    lambda per: per in ("", *get_args(Per)),
+    lambda period: type(period) is str,
+)

@@ -19,7 +19,7 @@ Tables:
 - `frontier`, `partitions`, `covered`, `costs`: the cost of all releases together; a cache (composition.py).
 - `checksums`: of the rows of that cache (checksums.py).
 
-Version 1 had no `spent`, version 2 no `published`. Older versions are upgraded when they are opened (upgrade.py). Up to
+Version 1 had no `spent`, version 2 no `published`. Older versions are upgraded when they are opened (file.py). Up to
 version 3, people and pairs were not distinguished; up to version 4, no budget renewed; up to version 5, the cache had
 one checksum for each budget.
 """
@@ -39,7 +39,7 @@ from ..files.sqlite_reasons import kind_of, reason_of
 from .lock import held
 
 _APPLICATION = 0x53534C47  # "SSLG"
-_VERSION = 6
+VERSION = 6
 _WAIT = 60.0  # seconds for other processes to finish
 
 _TABLES = """
@@ -144,10 +144,10 @@ def is_empty(connection: sqlite3.Connection, path: Path) -> bool:
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if application == _APPLICATION:
-        if not 1 <= version <= _VERSION:
+        if not 1 <= version <= VERSION:
             raise LedgerError(
                 f"{path} is a ledger of version {version}, but this version of stablesketch reads only up to "
-                f"{_VERSION}. Upgrade it."
+                f"{VERSION}. Upgrade it."
             )
         return False
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -159,11 +159,6 @@ def is_empty(connection: sqlite3.Connection, path: Path) -> bool:
 def version(connection: sqlite3.Connection) -> int:
     """The version of the ledger."""
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
-
-
-def is_old(connection: sqlite3.Connection) -> bool:
-    """Whether it must be upgraded."""
-    return version(connection) < _VERSION
 
 
 def create_tables(connection: sqlite3.Connection, *, only: tuple[str, ...] | None = None) -> None:
@@ -178,7 +173,7 @@ def create_tables(connection: sqlite3.Connection, *, only: tuple[str, ...] | Non
 
 def mark_version(connection: sqlite3.Connection) -> None:
     """Marks it as a ledger in the current format."""
-    connection.execute(f"PRAGMA user_version = {_VERSION}")
+    connection.execute(f"PRAGMA user_version = {VERSION}")
 
 
 def backup(path: Path, target: Path) -> None:

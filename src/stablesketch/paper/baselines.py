@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 import time
+import warnings
 from collections.abc import Callable
 from functools import partial
 
@@ -29,7 +30,6 @@ from ..plan import MechanismName, plan
 from ..privacy import Privacy
 from ..sketch import Sketch
 from ..statistic import Moment
-from . import other_libraries
 from .algorithm import (
     DELTA,
     EPSILON,
@@ -46,8 +46,12 @@ from .output import Output
 from .real_data import DOMAIN, stand_in
 from .synthetic import key_chances
 
+Histogram = Callable[[NDArray[np.int64], int], Array]
+
 ORDERS = (0.25, 0.5, 0.75)
 LARGE = 500
+# Both pass every bin through Python; more than this takes minutes.
+MOST_BINS = {"opendp": 2_000_000, "diffprivlib": 200_000}
 
 
 def noisy_histogram(totals: NDArray[np.int64], domain: int, most: int, rng: np.random.Generator) -> Array:
@@ -140,14 +144,17 @@ def _measured(output: Output, name: str, stream: KeyTotals, domain: int) -> list
         totals = np.bincount(pairs, minlength=domain)
         return plugged_in(noisy_histogram(totals, domain, stream.most, np.random.default_rng()), p)
 
+    def by(noisy: Histogram) -> float:
+        return plugged_in(noisy(pairs, domain), p)
+
     methods: list[tuple[str, Callable[[], float]]] = [
         ("exact + Laplace", lambda: private("exact")),
         ("noisy histogram", histogram),
         ("sketch 50, private", lambda: private("sketch", SIZE)),
     ]
-    for library, noisy in other_libraries.histograms(EPSILON, stream.most):
-        if domain <= (10_000 if output.quick else other_libraries.MOST_BINS[library.split()[0]]):
-            methods.append((library, partial(_by_library, noisy, pairs, domain, p)))
+    for library, noisy in _other_libraries(stream.most):
+        if domain <= (10_000 if output.quick else MOST_BINS[library.split()[0]]):
+            methods.append((library, partial(by, noisy)))
     out = []
     for method, estimate in methods:
         output.say(f"baselines: time of {method}, {name} stream")
@@ -157,8 +164,47 @@ def _measured(output: Output, name: str, stream: KeyTotals, domain: int) -> list
     return out
 
 
-def _by_library(noisy: other_libraries.Histogram, pairs: NDArray[np.int64], domain: int, p: float) -> float:
-    return plugged_in(noisy(pairs, domain), p)
+def _other_libraries(most: int) -> list[tuple[str, Histogram]]:
+    """(library and version, function from keys below `domain` to noisy counts of all bins), for those that import."""
+    found = []
+    for make in (_opendp, _diffprivlib):
+        try:
+            found.append(make(most))
+        except Exception:  # a missing library, or one that does not match its dependencies
+            continue
+    return found
+
+
+def _opendp(most: int) -> tuple[str, Histogram]:
+    from importlib.metadata import version
+
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    domain, metric = dp.vector_domain(dp.atom_domain(T=int)), dp.l1_distance(T=int)
+    measure = dp.m.make_laplace(domain, metric, scale=2.0 * most / EPSILON)
+
+    def histogram(keys: NDArray[np.int64], bins: int) -> Array:
+        counts = np.bincount(keys, minlength=bins)
+        return np.array(measure(counts.tolist()), dtype=np.float64)
+
+    return f"opendp {version('opendp')}", histogram
+
+
+def _diffprivlib(most: int) -> tuple[str, Histogram]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import diffprivlib
+        from diffprivlib.tools import histogram as private_histogram
+
+    def histogram(keys: NDArray[np.int64], bins: int) -> Array:
+        # It protects adding or removing a value of 1; a replacement is two of those.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            counts, _ = private_histogram(keys, epsilon=EPSILON / 2.0 / most, bins=bins, range=(-0.5, bins - 0.5))
+        return np.asarray(counts, dtype=np.float64)
+
+    return f"diffprivlib {diffprivlib.__version__}", histogram
 
 
 def _draw(output: Output, rows: list[tuple[str, float, str, float, int, float]]) -> None:

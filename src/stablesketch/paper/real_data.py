@@ -32,16 +32,18 @@ class PaperPairs:
     values: NDArray[np.int64]
 
     def added_up(self) -> KeyTotals:
-        totals = np.bincount(self.keys, self.values).astype(np.int64)
-        there = np.flatnonzero(totals)
-        return KeyTotals(there, totals[there], len(self.keys), int(self.values.max()))
+        return KeyTotals(*_by_key(self.keys, self.values), len(self.keys), int(self.values.max()))
 
     def sampled(self, label: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The pairs that Algorithm 2 keeps, added up by key."""
         kept = generator(f"sample/{label}").random(len(self.keys)) < RATE
-        totals = np.bincount(self.keys[kept], self.values[kept]).astype(np.int64)
-        there = np.flatnonzero(totals)
-        return there, totals[there]
+        return _by_key(self.keys[kept], self.values[kept])
+
+
+def _by_key(keys: NDArray[np.int64], values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    totals = np.bincount(keys, values).astype(np.int64)
+    there = np.flatnonzero(totals)
+    return there, totals[there]
 
 
 def stand_in(pairs: int) -> PaperPairs:

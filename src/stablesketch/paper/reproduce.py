@@ -5,18 +5,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from . import (
-    baselines,
-    density_ratio,
-    epsilon_figure,
-    real_data,
-    sensitivity_figure,
-    space,
-    synthetic,
-    theorem_4,
-    theorem_5,
-    theorems_1_to_3,
-)
+from . import baselines, density_ratio, real_data, synthetic, theorem_4, theorem_5, theorems_1_to_3
 from .output import Output, in_formula_style
 
 
@@ -32,12 +21,12 @@ def reproduce(output: Path, data: Path | None = None, *, quick: bool = False, pr
         real_data.check_folder(data)
     for what, run in (
         ("theorems 1 to 3 by force", theorems_1_to_3.run),
-        ("figure 1: sensitivity", sensitivity_figure.run),
+        ("figure 1: sensitivity", theorems_1_to_3.figure_1),
         ("figures 2 and 6: density ratios", density_ratio.run),
-        ("figure 3: ε", epsilon_figure.run),
+        ("figure 3: ε", theorems_1_to_3.figure_3),
         ("theorem 4", theorem_4.run),
         ("theorem 5", theorem_5.run),
-        ("space", space.run),
+        ("space", theorem_5.space),
         ("figure 4: synthetic streams", synthetic.run),
         ("figure 5: real data", partial(real_data.run, data=data)),
         ("baselines", baselines.run),

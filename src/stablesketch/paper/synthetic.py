@@ -133,13 +133,13 @@ def _judge(output: Output, kind: str, rows: list[SyntheticRow], runs: int, unifo
     first, last = lengths[0], lengths[-1]
     shown = ", ".join(f"{errors[p, first, 'paper']:.2f} → {errors[p, last, 'paper']:.2f} (p = {p:g})" for p in ORDERS)
     low = {p: errors[p, first, "paper"] for p in ORDERS}
+    bias = next(row.bias for row in rows if row[:3] == (0.25, first, "paper"))
     if kind == "uniform":
         falls = low[0.25] > 2.0 * errors[0.25, last, "paper"]
         output.claim(
             "Section 5.2, uniform keys", "the error falls as the stream grows", falls,
             f"n = 10^4 → 10^7, medians of {runs}: {shown}",
         )  # fmt: skip
-        bias = next(row.bias for row in rows if row[:3] == (0.25, first, "paper"))
         flat = [errors[0.25, n, "library"] for n in lengths]
         output.claim(
             "Section 5.2, uniform keys", "conjecture: the fall is an effect of sub-sampling",
@@ -156,7 +156,6 @@ def _judge(output: Output, kind: str, rows: list[SyntheticRow], runs: int, unifo
         )  # fmt: skip
     else:
         most = max(errors[p, n, "paper"] for p in ORDERS for n in lengths)
-        bias = next(row.bias for row in rows if row[:3] == (0.25, first, "paper"))
         spread = max(_moved(rows, p) for p in ORDERS)
         others = max(_moved(uniform, p) for p in ORDERS)
         output.claim(

@@ -16,6 +16,7 @@ changes its F_1 by a factor of up to 1 + M/(qn), not 1 + M/n.
 from __future__ import annotations
 
 import math
+from itertools import permutations
 
 import numpy as np
 
@@ -58,17 +59,14 @@ def closed_form_delta(pairs: int, most: int, rate: float, epsilons: Array) -> Ar
 
     Cutting the line into cells is post-processing, which can only hide a difference, never create one.
     """
-    edges = np.concatenate([np.geomspace(1e-6, 1e9, 4_001)])
+    edges = np.geomspace(1e-6, 1e9, 4_001)
     masses = []
     for replaced in (True, False):
         scales, chances = scale_chances(pairs, most, rate, replaced=replaced)
         tails = np.concatenate([[chances.sum()], beyond(edges, scales, chances), [0.0]])
         masses.append(-np.diff(tails))
     grow = np.exp(epsilons)[:, None]
-    orders = (
-        np.maximum(first[None, :] - grow * second[None, :], 0.0).sum(axis=1)
-        for first, second in ((masses[0], masses[1]), (masses[1], masses[0]))
-    )
+    orders = (np.maximum(one - grow * other, 0.0).sum(axis=1) for one, other in permutations(masses))
     out: Array = np.maximum(*orders)
     return out
 

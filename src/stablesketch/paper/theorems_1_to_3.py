@@ -1,4 +1,8 @@
-"""Theorems 1 to 3 of the paper, checked by brute force: every small stream, and the density ratio on a dense grid."""
+"""Theorems 1 to 3 of the paper: the sensitivity of F_p, and the ε of one entry.
+
+They are checked by brute force, on every small stream and on a dense grid of the density ratio. Figure 1 has the
+sensitivity against p, figure 3 the ε, both as in the paper and exactly.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +12,15 @@ from collections import Counter
 import numpy as np
 
 from ..law import StableLaw
-from ..privacy import Privacy
+from ..pictures.style import COLOURS, GREY
+from ..privacy import Privacy, PrivacyCurve
 from ..privacy import sensitivity as exact_sensitivity
-from .formulas import sensitivity
+from .formulas import epsilon, sensitivity
 from .output import Output
+
+PAIRS, KEYS = 2**15, 2**20
+VALUES = {1: "1", 2**5: "$2^5$", 2**10: "$2^{10}$", 2**15: "$2^{15}$"}  # of figure 1
+MOST, SIZE, DELTA = 2**4, 50, 1e-6  # of figure 3
 
 
 def brute_force_sensitivity(n: int, m: int, most: int, p: float) -> float:
@@ -68,3 +77,90 @@ def run(output: Output) -> None:
             place, statement, worst < 1e-9,
             f"{20_001 * len(mine):,} points: it leaves the interval by {max(worst, 0.0):.0e} at most, in logarithms",
         )  # fmt: skip
+
+
+def figure_1(output: Output) -> None:
+    """figure-1-sensitivity: p from 0.05, the least that the library supports, to 1; n = 2^15, m = 2^20."""
+    orders = [round(float(p), 4) for p in np.linspace(0.05, 1.0, 39)]
+    rows = [
+        (
+            p,
+            most,
+            sensitivity(PAIRS, KEYS, most, p),
+            exact_sensitivity(p, Privacy(1.0, 1e-9, PAIRS, most, relation="replace")),
+        )
+        for most in VALUES
+        for p in orders
+    ]
+    output.table("figure-1-sensitivity", ("p", "M", "paper_rho", "exact_rho"), rows)
+    figure, axes = output.canvas()
+    for colour, (most, label) in zip(COLOURS, VALUES.items(), strict=False):
+        mine = [row for row in rows if row[1] == most]
+        axes.plot([r[0] for r in mine], [r[2] for r in mine], "--", color=colour, label=f"M = {label}: paper's bound")
+        axes.plot([r[0] for r in mine], [r[3] for r in mine], "-", color=colour, label=f"M = {label}: exact")
+    axes.set(xlim=(0, 1), ylim=(0.5, 5), xlabel="$p$", ylabel="multiplicative sensitivity ρ")
+    axes.set_title("By what factor one pair changes $F_p$")
+    axes.legend(ncols=2, loc="upper right", fontsize=10)
+    axes.text(0.98, 0.02, "$n = 2^{15}$, $m = 2^{20}$", transform=axes.transAxes, ha="right", color=GREY)
+    output.figure("figure-1-sensitivity", figure)
+
+    # "Exact" below means attained: tests/paper/test_theorems.py brute-forces it.
+    at_half = next(r for r in rows if r[:2] == (0.5, 1))
+    below = all(paper >= exact * (1 - 1e-12) for _, _, paper, exact in rows)
+    output.claim(
+        "Theorem 1, figure 1", "ρ ≤ 2^{2-2p} ((n-1+M)/(n-1+(m-1)^{(p-1)/p}))^p", below,
+        f"valid at all {len(rows)} points, and loose: at p = 0.5, M = 1 the bound is {at_half[2]:.4f}, the exact value "
+        f"{at_half[3]:.6f}",
+    )  # fmt: skip
+    longer = [exact_sensitivity(0.5, Privacy(1.0, 1e-9, n, relation="replace")) for n in (10**4, 10**6, 10**8)]
+    output.claim(
+        "Section 3.2", "for n ≫ M the sensitivity is about 2^{2-2p}", longer[2] > 1.5,
+        f"that is the bound; the sensitivity itself goes to 1: p = 0.5, M = 1, n = 10^4, 10^6, 10^8: "
+        f"{longer[0]:.5f}, {longer[1]:.5f}, {longer[2]:.6f}",
+    )  # fmt: skip
+
+
+def figure_3(output: Output) -> None:
+    """figure-3-epsilon: one entry as in the paper, and the 50 entries that an estimate needs; M = 2^4."""
+    orders = [round(float(p), 4) for p in np.linspace(0.05, 1.0, 20)]
+    rows = []
+    for p in orders:
+        rho = exact_sensitivity(p, Privacy(1.0, DELTA, PAIRS, MOST, relation="replace"))
+        one, many = PrivacyCurve(p, 1, rho), PrivacyCurve(p, SIZE, rho)
+        rows.append(
+            (
+                p,
+                epsilon(PAIRS, KEYS, MOST, p, 1),
+                one.pure_epsilon,
+                epsilon(PAIRS, KEYS, MOST, p, SIZE),
+                many.pure_epsilon,
+                many.epsilon(DELTA),
+            )
+        )
+    header = ("p", "paper_1_entry", "exact_1_entry", f"paper_{SIZE}_entries", f"exact_{SIZE}_pure", f"exact_{SIZE}")
+    output.table("figure-3-epsilon", header, rows)
+    columns = list(zip(*rows, strict=True))
+    figure, (left, right) = output.canvas(12.0, 4.8, columns=2)
+    left.plot(columns[0], columns[1], "--", color=COLOURS[1], label="paper: (1/p) ln ρ, its ρ")
+    left.plot(columns[0], columns[2], "-", color=COLOURS[0], label="exact ρ")
+    left.set(xlim=(0, 1), ylim=(-0.5, 30), xlabel="$p$", ylabel="ε")
+    left.set_title("One entry, δ = 0: the paper's axes")
+    left.legend()
+    left.text(0.98, 0.6, "$n = 2^{15}$, $m = 2^{20}$, $M = 2^4$", transform=left.transAxes, ha="right", color=GREY)
+    right.semilogy(columns[0], columns[3], "--", color=COLOURS[1], label="paper's ρ, 50 times one entry")
+    right.semilogy(columns[0], columns[4], "-.", color=COLOURS[2], label="exact ρ, 50 times one entry")
+    right.semilogy(columns[0], columns[5], "-", color=COLOURS[0], label="exact ρ, exact curve, δ = $10^{-6}$")
+    right.set(xlim=(0, 1), xlabel="$p$", ylabel="ε (logarithmic)")
+    right.set_title("The 50 entries of an estimate")
+    right.legend()
+    output.figure("figure-3-epsilon", figure)
+    half = next(row for row in rows if row[0] == 0.5)
+    output.claim(
+        "Theorem 3, figure 3", "one entry is (1/p) ln ρ-private", all(row[1] >= row[2] * (1.0 - 1e-9) for row in rows),
+        f"attained with the exact ρ; with the paper's it is loose: {half[1]:.3f} against {half[2]:.4f} at p = 0.5",
+    )  # fmt: skip
+    output.claim(
+        "Section 3.5", "r entries cost r times one entry, so that sub-sampling is called for",
+        half[5] > 0.5 * half[4],
+        f"50 entries at p = 0.5 have ε = {half[5]:.3f} at δ = 1e-6 by the exact curve, not {half[3]:.1f}",
+    )  # fmt: skip

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ..errors import PlanInfeasible
 from ..plan import Plan
 from ..plan.mechanism import mechanism_for, mechanism_of
-from ..text.spoken import at_most, short
+from ..text.spoken import short
 from .style import BLUE, GREEN, GREY, INK, VERMILION, log_axes, panels
 
 if TYPE_CHECKING:
@@ -21,28 +21,31 @@ if TYPE_CHECKING:
 
 Curve = list[tuple[float, float]]
 _SIZES = (50, 200, 1_000, 5_000, 10_000)
-_STEPS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # multiples of the requested ε
+STEPS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # multiples of the requested ε
+EXACT = "exact table + noise"
 
 
 @dataclass(frozen=True)
-class BareNeighbourhood:
-    """The plans around a plan, as curves of (what varies, error)."""
+class Neighbourhood:
+    """The plans around a plan, as curves of (what varies, error). Unless a plan is bare or has an expected value, those
+    by ε are of the noise alone.
+    """
 
-    size: int
+    sketch: Plan  # the plan itself; for a plan of the exact mechanism, a sketch to compare with
     by_epsilon: Curve
     exact_by_epsilon: Curve
     by_size: Curve
-    by_size_without_floor: Curve  # the error of the sketch alone, without privacy
+    by_size_alone: Curve  # without noise; without a floor if the plan is bare
 
 
-def bare_neighbourhood(chosen: Plan) -> BareNeighbourhood:
+def bare_neighbourhood(chosen: Plan) -> Neighbourhood:
     """About a dozen plans, which take a few seconds: other ε at this size, and other sizes at this ε.
 
     The first ε that needs no floor is the last one planned, apart from the largest: the error is constant between them.
     """
     size, own = chosen.size, chosen.privacy.epsilon
     by_epsilon: list[tuple[float, Plan]] = []
-    rising = [step * own for step in _STEPS]
+    rising = [step * own for step in STEPS]
     no_floor = not mechanism_of(chosen).monotone
     while rising:
         without_floor = bool(by_epsilon) and by_epsilon[-1][1].floor == 0.0 and not no_floor
@@ -57,54 +60,44 @@ def bare_neighbourhood(chosen: Plan) -> BareNeighbourhood:
     by_size = [(one, _planned(chosen, own, one)) for one in sorted({*_SIZES, size})]
     made_by_size = [(one, made) for one, made in by_size if made is not None]
     alone: Curve = [(one, mechanism_of(made).error_alone(made)) for one, made in made_by_size]
-    return BareNeighbourhood(
-        size,
+    return Neighbourhood(
+        chosen,
         [(epsilon, made.error) for epsilon, made in by_epsilon],
-        [(step * own, chosen.exact_error * own / (step * own)) for step in _STEPS],  # noise is proportional to 1/ε
+        [(step * own, chosen.exact_error * own / (step * own)) for step in STEPS],  # noise is proportional to 1/ε
         [(one, made.error) for one, made in made_by_size],
         alone if chosen.statistic.relative else [],
     )
 
 
-def draw_bare(chosen: Plan, around: BareNeighbourhood | None, said: str) -> Figure:
+def draw_bare(chosen: Plan, around: Neighbourhood) -> Figure:
     """Error against ε and against the size, and for moments against F_p itself."""
-    around = around or bare_neighbourhood(chosen)
     figure, (left, middle, *rest) = panels(3 if chosen.statistic.relative else 2)
-    _against_epsilon(left, chosen, around)
+    drawn = f"sketch of {chosen.size:,}{'' if mechanism_of(chosen).monotone else ' or fewer'}"
+    draw_by_epsilon(left, chosen, around, drawn, chosen.error)
+    log_axes(left, "What privacy costs", "requested ε", _error_label(chosen), percent=chosen.relative)
     _against_size(middle, chosen, around)
     for right in rest:
         _against_moment(right, chosen)
-    privacy = chosen.privacy
-    figure.suptitle(
-        f"A bare plan of {said}: ε = {at_most(privacy.epsilon, 3)}, δ = {at_most(privacy.delta, 3)}, "
-        f"{_promise(chosen)}",
-        x=0.01, ha="left", fontsize=15, color=INK,
-    )  # fmt: skip
     return figure
 
 
-def _against_epsilon(axes: Axes, chosen: Plan, around: BareNeighbourhood) -> None:
+def draw_by_epsilon(axes: Axes, chosen: Plan, around: Neighbourhood, drawn: str, at: float) -> None:
+    """The curves by ε: of the sketch, which is `drawn`, and of the exact table; and the plan itself `at` its error."""
     if around.by_epsilon:
-        drawn = f"sketch of {around.size:,}{'' if mechanism_of(chosen).monotone else ' or fewer'}"
         axes.plot(*zip(*around.by_epsilon, strict=True), color=BLUE, linewidth=3.5, label=drawn)
-    if around.exact_by_epsilon:
-        axes.plot(
-            *zip(*around.exact_by_epsilon, strict=True), color=VERMILION, linestyle="--", label="exact table + noise"
-        )
-    axes.plot([chosen.privacy.epsilon], [chosen.error], "o", color=INK, markersize=10, label="this plan", zorder=5)
-    log_axes(axes, "What privacy costs", "requested ε", _error_label(chosen), percent=chosen.relative)
+    axes.plot(*zip(*around.exact_by_epsilon, strict=True), color=VERMILION, linestyle="--", label=EXACT)
+    axes.plot([chosen.privacy.epsilon], [at], "o", color=INK, markersize=10, label="this plan", zorder=5)
 
 
-def _against_size(axes: Axes, chosen: Plan, around: BareNeighbourhood) -> None:
+def _against_size(axes: Axes, chosen: Plan, around: Neighbourhood) -> None:
     if around.by_size:
         sizes, errors = zip(*around.by_size, strict=True)
-        if chosen.relative and around.by_size_without_floor:
-            bare = [error for _, error in around.by_size_without_floor]
+        if chosen.relative and around.by_size_alone:
+            bare = [error for _, error in around.by_size_alone]
             axes.fill_between(sizes, bare, errors, color=BLUE, alpha=0.15, linewidth=0, label="what the floor costs")
             axes.plot(sizes, bare, color=GREY, linestyle=":", label="sketch without floor")
         axes.plot(sizes, errors, color=BLUE, linewidth=3.5, label="sketch, as released")
-    if around.exact_by_epsilon:
-        axes.axhline(chosen.exact_error, color=VERMILION, linestyle="--", label="exact table + noise")
+    axes.axhline(chosen.exact_error, color=VERMILION, linestyle="--", label=EXACT)
     axes.plot([chosen.size], [chosen.error], "o", color=INK, markersize=10, zorder=5)
     log_axes(axes, "What the size buys", "entries of the sketch", percent=chosen.relative)
 
@@ -144,7 +137,8 @@ def _error_label(chosen: Plan) -> str:
     return f"error of {chosen.statistic}, absolute"
 
 
-def _promise(chosen: Plan) -> str:
+def promise(chosen: Plan) -> str:
+    """What a bare plan protects, and what it needs for that."""
     privacy = chosen.privacy
     change = "replacing" if privacy.relation == "replace" else "adding or removing"
     number = f"at least {privacy.pairs:,} {privacy.unit}s" if privacy.pairs else f"any number of {privacy.unit}s"

@@ -10,7 +10,6 @@ so.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..errors import ArgumentError, PlanInfeasible
@@ -20,7 +19,7 @@ from ..plan.mechanism import mechanism_for, mechanism_of
 from ..statistic import usual
 from ..text.spoken import at_most, short
 from ..text.wording import arg
-from .bare_plan_picture import BareNeighbourhood, Curve, draw_bare
+from .bare_plan_picture import EXACT, STEPS, Neighbourhood, bare_neighbourhood, draw_bare, draw_by_epsilon, promise
 from .style import BLUE, GREY, INK, SKY, VERMILION, in_style, log_axes, panels
 
 if TYPE_CHECKING:
@@ -29,21 +28,8 @@ if TYPE_CHECKING:
 
 _SIZES = (20, 50, 200, 1_000, 5_000, 10_000)
 _SIZES_IN_BUCKETS = (200, 1_000, 5_000, 20_000, 100_000, 1_000_000)
-_STEPS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # multiples of the requested ε
 _COMPARED = 200  # entries of the sketch that is drawn beside a plan of the exact mechanism
 _LENGTH = 10_000  # assumed pairs of an unknown stream, for noise that depends on their number
-_EXACT = "exact table + noise"
-
-
-@dataclass(frozen=True)
-class Neighbourhood:
-    """The plans around a plan, as curves: errors at the expected value, or noise by ε and error by size."""
-
-    sketch: Plan  # the plan itself; for a plan of the exact mechanism, a sketch to compare with
-    by_epsilon: Curve
-    exact_by_epsilon: Curve
-    by_size: Curve
-    by_size_alone: Curve  # without noise
 
 
 def drawn_measurement(chosen: Plan) -> Plan:
@@ -82,7 +68,7 @@ def neighbourhood(chosen: Plan) -> Neighbourhood:
     own = chosen.privacy.epsilon
     fewest = mechanism_for(chosen.statistic, "sketch").fewest
     sketch = _of_a_length(chosen) if chosen.size else _planned(chosen, own, max(_COMPARED, fewest))
-    by_epsilon = [(step * own, _planned(sketch, step * own, sketch.size)) for step in _STEPS]
+    by_epsilon = [(step * own, _planned(sketch, step * own, sketch.size)) for step in STEPS]
     each = sketch.entries_per_key
     others = [each * max(size // each, 2) for size in _SIZES_IN_BUCKETS] if sketch.buckets > 1 else _SIZES
     by_size = [(one, _planned(sketch, own, one)) for one in sorted({*others, sketch.size}) if one >= fewest]
@@ -96,34 +82,37 @@ def neighbourhood(chosen: Plan) -> Neighbourhood:
 
 
 @in_style
-def plan_picture(chosen: Plan, around: Neighbourhood | BareNeighbourhood | None = None) -> Figure:
+def plan_picture(chosen: Plan, around: Neighbourhood | None = None) -> Figure:
     """Three panels: against ε, against the size, and against the value. `drawn_measurement` says which plans work."""
     whole, chosen = chosen, drawn_measurement(chosen)
     said = f"{chosen.statistic}" if whole is chosen else f"{chosen.statistic}, for the {whole.statistic}"
+    privacy = chosen.privacy
     if mechanism_of(chosen).bare:
-        return draw_bare(chosen, around if isinstance(around, BareNeighbourhood) else None, said)
-    if not isinstance(around, Neighbourhood):
-        around = neighbourhood(chosen)
+        figure = draw_bare(chosen, around or bare_neighbourhood(chosen))
+        kind, protected = "A bare plan", promise(chosen)
+    else:
+        figure = _draw(chosen, around or neighbourhood(chosen))
+        kind, protected = "A plan", change(privacy)
+    figure.suptitle(
+        f"{kind} of {said}: ε = {at_most(privacy.epsilon, 3)}, δ = {at_most(privacy.delta, 3)}, {protected}",
+        x=0.01, ha="left", fontsize=15, color=INK,
+    )  # fmt: skip
+    return figure
+
+
+def _draw(chosen: Plan, around: Neighbourhood) -> Figure:
     figure, (left, middle, *rest) = panels(2 if mechanism_of(chosen).by_length else 3)
     drawn = around.sketch if mechanism_of(chosen).by_length else chosen
     _against_epsilon(left, drawn, around)
     _against_size(middle, drawn, around)
     for right in rest:
         _against_value(right, chosen, around)
-    privacy = chosen.privacy
-    figure.suptitle(
-        f"A plan of {said}: ε = {at_most(privacy.epsilon, 3)}, δ = {at_most(privacy.delta, 3)}, {change(privacy)}",
-        x=0.01, ha="left", fontsize=15, color=INK,
-    )  # fmt: skip
     return figure
 
 
 def _against_epsilon(axes: Axes, chosen: Plan, around: Neighbourhood) -> None:
-    drawn = f"sketch of {around.sketch.size:,}"
-    axes.plot(*zip(*around.by_epsilon, strict=True), color=BLUE, linewidth=3.5, label=drawn)
-    axes.plot(*zip(*around.exact_by_epsilon, strict=True), color=VERMILION, linestyle="--", label=_EXACT)
     at = chosen.error if _with_noise(chosen) else _noise(chosen)
-    axes.plot([chosen.privacy.epsilon], [at], "o", color=INK, markersize=10, label="this plan", zorder=5)
+    draw_by_epsilon(axes, chosen, around, f"sketch of {around.sketch.size:,}", at)
     noise = f"noise on {mechanism_of(chosen).measured(chosen)}, standard deviation"
     label = _error_label(chosen) if _with_noise(chosen) else noise
     log_axes(axes, "What privacy costs", "ε", label, percent=bool(chosen.expected) and chosen.statistic.relative)
@@ -136,7 +125,7 @@ def _against_size(axes: Axes, chosen: Plan, around: Neighbourhood) -> None:
         axes.fill_between(sizes, alone, errors, color=BLUE, alpha=0.15, linewidth=0, label="what the noise adds")
         axes.plot(sizes, alone, color=GREY, linestyle=":", label="sketch without noise")
     if _with_noise(chosen):
-        axes.axhline(chosen.exact_error, color=VERMILION, linestyle="--", label=_EXACT)
+        axes.axhline(chosen.exact_error, color=VERMILION, linestyle="--", label=EXACT)
     noise = "with" if _with_noise(around.sketch) else "without"
     axes.plot(sizes, errors, color=BLUE, linewidth=3.5, label=f"sketch {noise} noise")
     if chosen.size:
@@ -158,7 +147,7 @@ def _against_value(axes: Axes, chosen: Plan, around: Neighbourhood) -> None:
     values = [low * (high / low) ** (k / 100.0) for k in range(101)]
     axes.axvspan(low, equal, color=SKY, alpha=0.22, linewidth=0, label="mostly noise")
     table = [way.noise_at_value(sketch, value, exact) for value in values]
-    axes.plot(values, table, color=VERMILION, linestyle="--", label=_EXACT)
+    axes.plot(values, table, color=VERMILION, linestyle="--", label=EXACT)
     axes.plot(values, [alone] * len(values), color=GREY, linestyle=":", label="sketch without noise")
     both = [math.hypot(alone, way.noise_at_value(sketch, value)) for value in values]
     axes.plot(values, both, color=BLUE, linewidth=3.5, label="sketch with noise")

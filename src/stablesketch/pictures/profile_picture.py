@@ -1,5 +1,8 @@
 """The picture of a profile: Hill numbers against their order, with the limits of each; a few groups in one picture.
 
+Many groups have a small picture each, all to the same scale, because a single picture with all curves would be
+unreadable. Behind each curve, all others are drawn in grey, to show where the group stands among them.
+
 Bars are the limits of each order by itself. The band holds for all orders at once. It is usually wider, but it also
 uses the fact that the curve falls. Between the orders it is drawn as straight lines. Releases of version 0.1.0 have no
 band.
@@ -16,7 +19,21 @@ from ..release.outcome import GroupRelease
 from ..statistic.published import Point, Release
 from ..text.spoken import about, short
 from . import finding
-from .style import BLUE, GREEN, INK, LINES, SKY, VERMILION, WIDTH, canvas, plain_ticks, price_line, shortened
+from .style import (
+    BLUE,
+    GREEN,
+    GREY,
+    INK,
+    LINES,
+    SKY,
+    VERMILION,
+    WIDTH,
+    canvas,
+    plain_ticks,
+    price_line,
+    shortened,
+    titled,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,8 +41,12 @@ if TYPE_CHECKING:
 
 _COLOURS = (BLUE, VERMILION, GREEN, INK)
 MOST_CURVES = len(_COLOURS)
-"""The maximum number of groups: readers could not tell more of them apart."""
+"""The maximum number of groups in one picture: readers could not tell more of them apart."""
 
+MOST_PANELS = 30
+"""The maximum number of groups with a picture each: nobody would look at more small pictures."""
+
+_COLUMNS = 4
 _DODGE = 0.022  # in units of order: the distance between the bars of two groups
 _APART = 0.055  # as a share of the height: the distance between two labels
 
@@ -38,7 +59,7 @@ def profile(release: Release, found: finding.Finding) -> Figure:
     if band:
         orders, low, high = zip(*band, strict=True)
         axes.fill_between(orders, low, high, color=SKY, alpha=0.35, linewidth=1)
-    draw_curve(axes, points, BLUE, "-", 0.0)
+    _draw_curve(axes, points, BLUE, "-", 0.0)
     for point in points:
         axes.annotate(about(point.value), (point.order, point.value), xytext=(10, 8),
                       textcoords="offset points", weight="bold", color=INK)  # fmt: skip
@@ -51,14 +72,43 @@ def group_profiles(ordered: Sequence[GroupRelease], found: finding.Finding) -> F
     figure, (axes,) = canvas(WIDTH, 5.4)
     for place, one in enumerate(ordered):
         shift = _DODGE * (place - 0.5 * (len(ordered) - 1))
-        draw_curve(axes, one.release.points, _COLOURS[place], LINES[place % len(LINES)], shift)
+        _draw_curve(axes, one.release.points, _COLOURS[place], LINES[place % len(LINES)], shift)
     _dressed(axes, [one.release for one in ordered], found.of_groups(ordered), found)
     axes.set_xlabel("\n".join(filter(None, [axes.get_xlabel(), found.caution])))
     _names(axes, ordered)
     return figure
 
 
-def draw_curve(axes: Axes, points: Sequence[Point], colour: str, line: str, shift: float = 0.0, bar: int = 11) -> None:
+def group_panels(ordered: Sequence[GroupRelease], found: finding.Finding) -> Figure:
+    """A small picture of each group, row by row."""
+    rows = math.ceil(len(ordered) / _COLUMNS)
+    figure, places = canvas(11.0, 1.6 + 2.1 * rows, _COLUMNS, rows)
+    ends = [(point.low, point.high) for one in ordered for point in one.release.points]
+    orders = [point.order for point in ordered[0].release.points]
+    for one, axes in zip(ordered, places, strict=False):
+        for other in ordered:
+            axes.plot(
+                orders, [point.value for point in other.release.points], color=GREY, alpha=0.3, linewidth=1, zorder=1
+            )
+        _draw_curve(axes, one.release.points, BLUE, "-", bar=8)
+        axes.set_title(shortened(one.name, 22), fontsize=12, color=INK)
+        axes.set_xticks(orders, [f"{order:g}" for order in orders])
+        axes.tick_params(labelsize=10)
+        _set_heights(axes, ends)
+        axes.label_outer()
+    for axes in places[len(ordered) :]:
+        axes.set_visible(False)
+    for axes in places[max(len(ordered) - _COLUMNS, 0) : len(ordered)]:  # the last one in each column
+        axes.tick_params(labelbottom=True)
+    titled(figure, found.of_groups(ordered))
+    held = price_line(ordered[0].release, "at each order by itself")
+    below = f"{found.kind.order_axis}; grey: the other groups\n{held}"
+    figure.supxlabel("\n".join(filter(None, [below, found.caution])), fontsize=12, color=INK)
+    figure.supylabel(found.axis, fontsize=12, color=INK)
+    return figure
+
+
+def _draw_curve(axes: Axes, points: Sequence[Point], colour: str, line: str, shift: float = 0.0, bar: int = 11) -> None:
     """The values of all orders with their limits as bars: broad and light, with a small dot, so that they are visible
     even if they are short, as on a logarithmic axis.
     """
@@ -102,10 +152,10 @@ def _dressed(axes: Axes, releases: Sequence[Release], title: str, found: finding
     axes.set_ylabel(found.axis)
     axes.set_xticks(orders, [f"{order:g}" for order in orders])
     axes.set_xlim(orders[0] - 0.04, orders[-1] + 0.04 + 0.06 * max(orders[-1] - orders[0], 0.5))
-    set_heights(axes, [(point.low, point.high) for point in points] + [_band(point) for point in points if banded])
+    _set_heights(axes, [(point.low, point.high) for point in points] + [_band(point) for point in points if banded])
 
 
-def set_heights(axes: Axes, ends: Sequence[tuple[float, float]]) -> None:
+def _set_heights(axes: Axes, ends: Sequence[tuple[float, float]]) -> None:
     """Sets the axis of values so that it shows all of these limits; logarithmic if they are far apart."""
     low, high = min(low for low, _ in ends), max(high for _, high in ends)
     if high > 10.0 * low:

@@ -14,8 +14,7 @@ from ..statistic import Statistic, Subject
 from ..statistic.published import Release
 from ..text.spoken import short
 from . import finding
-from .profile_panels import MOST_PANELS, panels
-from .profile_picture import MOST_CURVES, group_profiles, profile
+from .profile_picture import MOST_CURVES, MOST_PANELS, group_panels, group_profiles, profile
 from .save import picture_bytes
 from .style import BLUE, GREY, INK, SKY, WIDTH, canvas, capital, in_style, price_line, shortened, titled
 
@@ -40,7 +39,7 @@ def release_picture(
         if groups[0].release.points and len(groups) <= MOST_CURVES:
             return group_profiles(groups, found)
         if groups[0].release.points and len(groups) <= MOST_PANELS:
-            return panels(groups, found)
+            return group_panels(groups, found)
         return _named(groups, found) if len(groups) <= _NAMED else _ranked(groups, found)
     (only,) = [one for one in releases if isinstance(one, Release)]
     return profile(only, found) if only.points else _single(only, found)

@@ -69,9 +69,7 @@ def decide(
     Raises:
         PlanInfeasible: the guarantee cannot be given.
     """
-    found_for, privacy = price_of_finding(question)
-    if max_value is not None:
-        privacy = replace(privacy, max_value=max_value)
+    found_for, privacy = price_of_finding(question, max_value)
     if pairs is not None:
         privacy = replace(privacy, pairs=pairs)
     shares = [] if question.auto_max_value is None else [Share("max_value", found_for, 0.0)]
@@ -128,12 +126,13 @@ def whole_ask(question: Question) -> Ask:
     return Ask.of_table(what, charge, whole, question.privacy, person=question.of_people)
 
 
-def price_of_finding(question: Question) -> tuple[float, Privacy]:
-    """(ε of finding max_value, the privacy left for the rest)."""
-    if question.auto_max_value is None:
-        return 0.0, question.privacy
-    portion, rest = budget.split(question.privacy.epsilon, question.auto_max_value.share)
-    return portion, replace(question.privacy, epsilon=rest)
+def price_of_finding(question: Question, max_value: int | None = None) -> tuple[float, Privacy]:
+    """(ε of finding max_value, the privacy left for the rest, with the max_value that was found)."""
+    portion, privacy = 0.0, question.privacy
+    if question.auto_max_value is not None:
+        portion, rest = budget.split(privacy.epsilon, question.auto_max_value.share)
+        privacy = replace(privacy, epsilon=rest)
+    return portion, privacy if max_value is None else replace(privacy, max_value=max_value)
 
 
 def before_counting(question: Question, max_value: int | None = None) -> Plan:
@@ -141,9 +140,7 @@ def before_counting(question: Question, max_value: int | None = None) -> Plan:
 
     The floor it needs is added at the release, by the plan of `decide(question, pairs=..., like=this)`.
     """
-    _, privacy = price_of_finding(question)
-    if max_value is not None:
-        privacy = replace(privacy, max_value=max_value)
+    _, privacy = price_of_finding(question, max_value)
     return planned_long(replace(question.asked, privacy=privacy))
 
 

@@ -28,7 +28,21 @@ PointTest = Callable[[Statistic, Point | Release], bool]
 
 def little_known(statistic: Statistic, releases: Sequence[tuple[Name, Release]]) -> str:
     """Which of the releases say nothing useful, and why; empty if all do. A single release has an empty name."""
-    return " ".join(filter(None, [_between(statistic, releases), _lowest(statistic, releases)]))
+    said = []
+    which, several = _which(statistic, releases, _far_apart)
+    if which:
+        said.append(
+            f"Nothing useful is known about {which}. {'Their' if several else 'Its'} limits allow effective numbers "
+            "that differ by more than a factor of 10, and the value between them is where the noise has put it. There "
+            "is too little data for this much noise, or none."
+        )
+    which, several = _which(statistic, releases, _at_the_end)
+    if which:
+        said.append(
+            f"{which[:1].upper()}{which[1:]} {'are' if several else 'is'} as low as possible: either nearly everything "
+            "has one key, or there is hardly any data. The noise hides which."
+        )
+    return " ".join(said)
 
 
 def known_groups(statistic: Statistic | None, groups: Sequence[GroupRelease]) -> Sequence[GroupRelease]:
@@ -36,27 +50,6 @@ def known_groups(statistic: Statistic | None, groups: Sequence[GroupRelease]) ->
     if statistic is None:
         return groups
     return [one for one in groups if not _orders(statistic, one.release, _far_apart)] or groups
-
-
-def _between(statistic: Statistic, releases: Sequence[tuple[Name, Release]]) -> str:
-    which, several = _which(statistic, releases, _far_apart)
-    if not which:
-        return ""
-    return (
-        f"Nothing useful is known about {which}. {'Their' if several else 'Its'} limits allow effective numbers that "
-        "differ by more than a factor of 10, and the value between them is where the noise has put it. There is too "
-        "little data for this much noise, or none."
-    )
-
-
-def _lowest(statistic: Statistic, releases: Sequence[tuple[Name, Release]]) -> str:
-    which, several = _which(statistic, releases, _at_the_end)
-    if not which:
-        return ""
-    return (
-        f"{which[:1].upper()}{which[1:]} {'are' if several else 'is'} as low as possible: either nearly everything has "
-        "one key, or there is hardly any data. The noise hides which."
-    )
 
 
 def _far_apart(own: Statistic, at: Point | Release) -> bool:

@@ -17,13 +17,8 @@ def commands(plan: Plan, *, shared: bool = False) -> list[str]:
     asked = plan.asked if plan.asked.usual_memory == USUAL_MEMORY else plan.asked.like(plan)
     typed = asked.statistic.on_command_line and asked.privacy.groups == 1
     made_here = typed and asked.sampling is None and not asked.deletes and not shared
-    again = [f"{plan_command(asked)} -o plan.json"] if made_here else []
+    again = [f"stablesketch plan {' '.join(options_of(asked))} -o plan.json"] if made_here else []
     return [*again, "stablesketch inspect plan.json", "stablesketch audit plan.json"]
-
-
-def plan_command(asked: Asked) -> str:
-    """The command that asks for the same plan."""
-    return f"stablesketch plan {' '.join(options_of(asked))}"
 
 
 def options_of(asked: Asked) -> Iterator[str]:

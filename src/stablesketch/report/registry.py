@@ -14,13 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ArgumentError
-from ..release.outcome import GroupRelease, Outcome
+from ..release.outcome import Outcome
 from ..release.shares import in_words
-from ..statistic.published import Release
 from ..text.spoken import at_most
-from . import sentences
-from .definitions import change, terms_in_words
-from .report import Context, as_asked, limits_in_words
+from .report import Context, explained
+from .sentences import Explained, computed
 
 _HEAD = """\
 # This release in the fields of the OpenDP registry of differential privacy deployments.
@@ -36,21 +34,15 @@ def check_registry_path(path: Path) -> None:
 
 def registry_entry(outcome: Outcome, context: Context) -> str:
     """The entry. It contains no value of the release, and nothing else that comes from the data."""
-    groups = [one for one in outcome.releases if isinstance(one, GroupRelease)]
-    releases = [one.release if isinstance(one, GroupRelease) else one for one in outcome.releases]
-    if not releases:
-        raise ArgumentError(
-            "outcome", outcome.releases, "must have at least one release", "Describe a release, or some groups"
-        )
-    first, name = releases[0], _name(outcome, context)
+    own, name = explained(outcome, context, "Describe"), _name(outcome, context)
     entry = {
         "url_slug": re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "release",
         "deployment": {
             "basic": _basic(outcome, context, name),
-            "dp_variant": _variant(outcome, context, first, len(groups)),
-            "privacy_loss": _loss(outcome, context, first, len(groups)),
+            "dp_variant": _variant(own),
+            "privacy_loss": _loss(own),
             "deployment_model": _trust(context),
-            "implementation": _implementation(outcome, context, first, len(groups)),
+            "implementation": _implementation(outcome, context, own),
             "administrative": {
                 "status": "Draft",
                 "registry_authors": ["Fill in: who described it"],
@@ -85,37 +77,29 @@ def _basic(outcome: Outcome, context: Context, name: str) -> dict[str, Any]:
     }
 
 
-def _variant(outcome: Outcome, context: Context, first: Release, groups: int) -> dict[str, Any]:
-    public = [f"The names of all {groups:,} groups: they were listed."] if groups and not _chosen(outcome) else []
-    if first.relation == "replace":
-        public.append(f"The number of {sentences.unit_in_words(outcome.plan, context.pair)}s.")
+def _variant(own: Explained) -> dict[str, Any]:
+    public = []
+    if own.groups and not own.paid_for("names"):
+        public.append(f"The names of all {own.groups:,} groups: they were listed.")
+    if own.release.relation == "replace":
+        public.append(f"The number of {own.unit}s.")
     return {
-        "variant_name": "Approximate DP" if first.delta else "Pure DP",
-        "data_domain": _lines(
-            f"{what}: {how}"
-            for what, how in terms_in_words(
-                as_asked(outcome.plan, first), outcome.shares, person=context.person, pair=context.pair
-            )
-        ),
+        "variant_name": "Approximate DP" if own.release.delta else "Pure DP",
+        "data_domain": _lines(f"{what}: {how}" for what, how in own.terms()),
         "unprotected_quantities": _lines(public) if public else "None.",
     }
 
 
-def _loss(outcome: Outcome, context: Context, first: Release, groups: int) -> dict[str, Any]:
-    plan = as_asked(outcome.plan, first)
-    most, own = first.pairs_per_person, sentences.unit_in_words(plan, context.pair)
-    unit = own.capitalize() if most == 1 else f"{most:,} {own}s of one person"
-    if context.person or plan.privacy.unit == "key":
+def _loss(own: Explained) -> dict[str, Any]:
+    release, most = own.release, own.release.pairs_per_person
+    unit = own.unit.capitalize() if most == 1 else f"{most:,} {own.unit}s of one person"
+    if own.person or own.plan.privacy.unit == "key":
         unit = "Person"
-    neighbours = change(plan, person=context.person, pair=context.pair)
     return {
         "privacy_unit": unit,
-        "privacy_unit_details": f"Neighbouring data differ by {neighbours}. "
-        f"{sentences.whom(plan, context.person, first, 'the release', pair=context.pair)}",
-        "privacy_parameters": {"epsilon": float(at_most(first.epsilon)), "delta": float(at_most(first.delta, 3))},
-        "privacy_parameters_details": sentences.cost(
-            plan, first, groups, context.person, outcome.shares, pair=context.pair
-        ),
+        "privacy_unit_details": f"Neighbouring data differ by {own.change()}. {own.whom('the release')}",
+        "privacy_parameters": {"epsilon": float(at_most(release.epsilon)), "delta": float(at_most(release.delta, 3))},
+        "privacy_parameters_details": own.cost(),
     }
 
 
@@ -134,33 +118,31 @@ def _trust(context: Context) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _implementation(outcome: Outcome, context: Context, first: Release, groups: int) -> dict[str, Any]:
-    plan, shares = as_asked(outcome.plan, first), outcome.shares
-    used = f"At most {first.pairs_per_person:,} {context.pair}s of each person were used, drawn at random."
-    found = (
-        " and on the maximum value that was found privately" if any(s.purpose == "max_value" for s in shares) else ""
-    )
+def _implementation(outcome: Outcome, context: Context, own: Explained) -> dict[str, Any]:
+    plan, shares, release = own.plan, own.shares, own.release
+    used = f"At most {release.pairs_per_person:,} {own.pair}s of each person were used, drawn at random."
+    found = " and on the maximum value that was found privately" if own.paid_for("max_value") else ""
     sized = f"The size of the sketch and the noise depend on public numbers alone{found}."
-    divided = f"ε was divided: {in_words(shares, first.epsilon, grouped=bool(groups))}. " if len(shares) > 1 else ""
-    parts = "Several measurements compose by their privacy loss distributions. " if len(plan.measurements) > 1 else ""
-    table = "All groups together cost as much as one (the price is for the whole table). " if groups else ""
+    divided = in_words(shares, release.epsilon, grouped=bool(own.groups))
+    composition = [
+        f"ε was divided: {divided}." if len(shares) > 1 else "",
+        "Several measurements compose by their privacy loss distributions." if len(plan.measurements) > 1 else "",
+        "All groups together cost as much as one (the price is for the whole table)." if own.groups else "",
+        context.ledger,
+    ]
     return {
-        "preprocessing_and_hyperparameter_tuning": _lines([*([used] if context.person else []), sized]),
+        "preprocessing_and_hyperparameter_tuning": _lines([*([used] if own.person else []), sized]),
         "mechanisms": _lines([
-            *sentences.chosen(plan, shares, context.person, pair=context.pair),
-            *sentences.computed(outcome.plan),
+            *own.chosen(),
+            *computed(outcome.plan),
             f"Software: stablesketch {context.version}. What is known about its floating point, timing and other side "
             "channels is in its docs/evaluation.md.",
         ]),
-        "composition": (divided + parts + table + (context.ledger or "")).strip() or "One measurement.",
+        "composition": " ".join(filter(None, composition)) or "One measurement.",
         "post_processing": "Limits of the interval, and values computed from several measurements.",
         "justification": "Fill in: how ε and the unit of privacy were chosen",
-        "utility": f"Planned error: {outcome.planned_error}. {limits_in_words(plan, first, context, groups)}",
+        "utility": f"Planned error: {outcome.planned_error}. {own.limits()}",
     }  # fmt: skip
-
-
-def _chosen(outcome: Outcome) -> bool:
-    return any(share.purpose == "names" for share in outcome.shares)
 
 
 def _lines(items: Iterator[str] | Sequence[str]) -> str:

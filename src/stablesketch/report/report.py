@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import datetime
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from importlib import resources
 from string import Template
@@ -15,18 +15,18 @@ from ..ledger import Ledger
 from ..page import document, escaped, unbroken
 from ..pictures.release_picture import release_picture
 from ..pictures.save import inline_svg
-from ..plan import Plan
 from ..plan.plan import altered
 from ..privacy import Relation
 from ..release.little_known import known_groups
-from ..release.outcome import GroupRelease, Outcome, to_json
+from ..release.outcome import GroupRelease, Outcome, largest_first, to_json
 from ..release.question import Question
 from ..statistic import Statistic, Subject
-from ..statistic.published import Release
-from ..text.spoken import at_most, but_rivals, short
-from . import sentences, tables
+from ..statistic.published import Point, Release
+from ..text.spoken import at_most, but_rivals, short, with_limits
 from .commands import commands
-from .definitions import terms_in_words
+from .sentences import Explained, computed
+
+_MOST_ORDERS = 5  # in columns beside each other
 
 
 @dataclass(frozen=True)
@@ -95,59 +95,52 @@ class Context:
         )
 
 
-def limits_in_words(plan: Plan, release: Release, context: Context, groups: int) -> str:
-    """What the limits of a release mean, in a table of this many groups."""
-    of_each = context.groups_per_person if groups else None
-    return sentences.limits(plan, release, context.person, of_each, pair=context.pair)
+def explained(outcome: Outcome, context: Context, what: str) -> Explained:
+    """The release of an outcome, which must have one. `what` is what somebody does with it, for the error."""
+    groups = [one.release for one in outcome.releases if isinstance(one, GroupRelease)]
+    releases = groups or [one for one in outcome.releases if isinstance(one, Release)]
+    if not releases:
+        raise ArgumentError(
+            "outcome", outcome.releases, "must have at least one release", f"{what} a release, or some groups"
+        )
+    first = releases[0]
+    # The plan of a group also covers pairs that move to another group.
+    relation: Relation = "replace" if first.relation == "replace" else "add_remove"
+    privacy = replace(outcome.plan.privacy, relation=relation, pairs_per_person=first.pairs_per_person, groups=1)
+    return Explained(
+        altered(outcome.plan, privacy=privacy), first, outcome.shares, len(groups), context.person,
+        context.groups_per_person, context.pair,
+    )  # fmt: skip
 
 
 def report_page(outcome: Outcome, context: Context) -> str:
     """A whole HTML page that needs no network and no script."""
+    own = explained(outcome, context, "Report")
     groups = [one for one in outcome.releases if isinstance(one, GroupRelease)]
-    singles = [one for one in outcome.releases if isinstance(one, Release)]
-    if not groups and not singles:
-        raise ArgumentError(
-            "outcome", outcome.releases, "must have at least one release", "Report a release, or some groups"
-        )
-    plan = outcome.plan
-    first = groups[0].release if groups else singles[0]
-    about = as_asked(plan, first)
-    named = context.named
+    plan, named = outcome.plan, context.named
     subject = Subject(context.key, context.value, named.noun or None, context.person, context.pair)
     title = plan.statistic.topic.asked(subject, context.by if groups else None)
+    picture = release_picture(outcome.releases, outcome.in_order, plan.statistic, subject)
     template = resources.files(__package__).joinpath("report.html").read_text(encoding="utf-8")
     body = Template(template).substitute(
         title=escaped(title),
         named=escaped(_named(named)),
         date=escaped(context.date),
         version=escaped(context.version),
-        whom=escaped(sentences.whom(about, context.person, first, pair=context.pair)),
-        limits=escaped(
-            " ".join(filter(None, [limits_in_words(about, first, context, len(groups)), outcome.little_known]))
-        ),
-        headline=escaped(_headline(plan, groups, first, subject)),
-        picture=inline_svg(
-            release_picture(outcome.releases, outcome.in_order, plan.statistic, subject), _described(groups, first)
-        ),
-        groups=_table(plan.statistic, outcome.in_order, groups, first),
-        cost=escaped(sentences.cost(about, first, len(groups), context.person, outcome.shares, pair=context.pair)),
+        whom=escaped(own.whom()),
+        limits=escaped(" ".join(filter(None, [own.limits(), outcome.little_known]))),
+        headline=escaped(_headline(plan.statistic, groups, own.release, subject)),
+        picture=inline_svg(picture, _described(groups, own.release)),
+        groups=_numbers(plan.statistic, groups if outcome.in_order else largest_first(groups), own.release),
+        cost=escaped(own.cost()),
         ledger=f"<p>{escaped(context.ledger)}</p>" if context.ledger else "",
-        protected=tables.items(sentences.protected(about, context.person, outcome.shares, pair=context.pair)),
-        not_protected=tables.items(
-            sentences.not_protected(about, first, context.person, len(groups), outcome.shares, pair=context.pair)
+        protected=_items(own.protected()),
+        not_protected=_items(own.not_protected()),
+        asked="".join(
+            f'<tr><th scope="row">{escaped(name)}</th><td>{escaped(text)}</td></tr>'
+            for name, text in [*own.terms(), ("planned error", outcome.planned_error)]
         ),
-        asked=tables.rows(
-            [
-                *terms_in_words(about, outcome.shares, person=context.person, pair=context.pair),
-                ("planned error", outcome.planned_error),
-            ]
-        ),
-        computed=tables.items(
-            [
-                *sentences.chosen(about, outcome.shares, context.person, pair=context.pair),
-                *sentences.computed(plan),
-            ]
-        ),
+        computed=_items([*own.chosen(), *computed(plan)]),
         commands=unbroken("\n".join(commands(plan, shared=len(outcome.shares) > 1))),
         plan_json=_attached("plan.json", plan.to_json()),
         json=_attached("release.json", to_json(outcome.releases, grouped=bool(groups))),
@@ -167,31 +160,17 @@ def _attached(name: str, text: str) -> str:
     return f'<a download="{name}" href="data:application/json;base64,{content}">{name}</a>'
 
 
-def as_asked(plan: Plan, release: Release) -> Plan:
-    """The plan with the privacy of the release. The plan of a group also covers pairs that move to another group."""
-    relation: Relation = "replace" if release.relation == "replace" else "add_remove"
-    privacy = replace(plan.privacy, relation=relation, pairs_per_person=release.pairs_per_person, groups=1)
-    return altered(plan, privacy=privacy)
-
-
-def _table(statistic: Statistic, in_order: bool, groups: Sequence[GroupRelease], first: Release) -> str:
-    """The table of the numbers, if there are several."""
-    if not groups:
-        return tables.order_table(first, statistic) if first.points else ""
-    return tables.group_table(groups, statistic, in_order)
-
-
-def _headline(plan: Plan, groups: Sequence[GroupRelease], first: Release, subject: Subject) -> str:
+def _headline(statistic: Statistic, groups: Sequence[GroupRelease], first: Release, subject: Subject) -> str:
     """The finding in a sentence; for groups, which one leads, and a caution if the value depends on their sizes."""
     if not groups:
-        return plan.statistic.headline(first, subject)
-    most = max(known_groups(plan.statistic, groups), key=lambda one: one.release.value)
-    own = plan.statistic.headline(most.release, subject)
+        return statistic.headline(first, subject)
+    most = max(known_groups(statistic, groups), key=lambda one: one.release.value)
+    own = statistic.headline(most.release, subject)
     own = f"For {most.name}, {own[:1].lower()}{own[1:]}"
     if len(groups) == 1:
         return own
-    caution = plan.statistic.caution_between_groups
-    leads = f"has the largest {plan.statistic.points[0]}" if caution else plan.statistic.topic.leading(subject)
+    caution = statistic.caution_between_groups
+    leads = f"has the largest {statistic.points[0]}" if caution else statistic.topic.leading(subject)
     said = f"Of {len(groups):,} groups, {most.name} {leads}"
     rivals = [one for one in groups if one is not most and one.release.high >= most.release.low]
     return " ".join(filter(None, [f"{said}{but_rivals(len(rivals), len(groups) - 1)}.", own, caution]))
@@ -203,3 +182,47 @@ def _described(groups: Sequence[GroupRelease], first: Release) -> str:
     if first.points:
         return f"{first.statistic} with their intervals; the table below has the numbers."
     return f"{first.statistic}: {short(first.value)}, interval from {short(first.low)} to {short(first.high)}."
+
+
+def _items(texts: Iterable[str]) -> str:
+    return "".join(f"<li>{escaped(text)}</li>" for text in texts)
+
+
+def _numbers(statistic: Statistic, ordered: Sequence[GroupRelease], first: Release) -> str:
+    """The table of the numbers, if there are several: of groups, or of the orders of a profile. Profiles of groups have
+    a column for each order, or a row if there are many.
+    """
+    limits = f"{100 * first.confidence:g}% from", "to"
+    if not ordered:
+        found = [(f"order {point.order:g}", _cells(point)) for point in first.points]
+        return _table("", (statistic.point_name, *limits), found) if found else ""
+    if not first.points:
+        return _table("group", (first.statistic, *limits), [(one.name, _cells(one.release)) for one in ordered])
+    if len(first.points) <= _MOST_ORDERS:
+        sure = f"{100 * first.confidence:g}% limits"
+        columns = [f"order {point.order:g}, {sure}" for point in first.points]
+        return _table("group", columns, [(one.name, [_in_one(each) for each in one.release.points]) for one in ordered])
+    profiles = [(one.name, (f"{point.order:g}", *_cells(point))) for one in ordered for point in one.release.points]
+    return _table("group", ("order", statistic.point_name, *limits), profiles)
+
+
+def _in_one(point: Point) -> str:
+    return "{} ({} to {})".format(*with_limits(point.value, point.low, point.high))
+
+
+def _cells(at: Point | Release) -> tuple[str, str, str]:
+    return with_limits(at.value, at.low, at.high, least=4)
+
+
+def _table(first: str, numbers: Sequence[str], found: Iterable[tuple[str, Sequence[str]]]) -> str:
+    """A table in its own scrolling box, so that a narrow screen need not scroll the page; it takes keyboard focus."""
+    head = f'<th scope="col">{escaped(first)}</th>'
+    head += "".join(f'<th class="number" scope="col">{escaped(name)}</th>' for name in numbers)
+    body = "".join(
+        f'<tr><th scope="row">{escaped(name)}</th>'
+        + "".join(f'<td class="number">{cell}</td>' for cell in cells)
+        + "</tr>"
+        for name, cells in found
+    )
+    table = f'<table class="long"><thead><tr>{head}</tr></thead><tbody class="named">{body}</tbody></table>'
+    return f'<div class="scrolls" tabindex="0" role="region" aria-label="The numbers">{table}</div>'
