@@ -10,7 +10,7 @@ from typing import Any, Literal
 from ..errors import ArgumentError, ArgumentTypeError, DataError
 from ..text.wording import arg
 from .header import Doubt, missing_column
-from .value_text import digits, wrong_texts, zero
+from .values import digits, wrong_texts, zero
 
 OnBad = Literal["error", "skip"]
 Zeros = Literal["absent", "refused", "kept"]

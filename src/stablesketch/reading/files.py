@@ -14,8 +14,7 @@ from .columns import FRAME_CAST, Cast, Columns, OnBad, quoted
 from .duckdb import DuckDB, text_literal
 from .found import ARROW_STREAM, Format, found_in_file, same_format
 from .header import column_names, empty, first_row_of, missing_column
-from .json_fields import found_fields, json_reader, outermost
-from .json_lines import BY_LINE, first_names, of_lines
+from .json_files import BY_LINE, first_names, found_fields, json_reader, of_lines, outermost
 from .libraries import need
 from .packed import for_duckdb, opened_text, unreadable
 from .streams import Stream, csv_stream, joined
@@ -148,7 +147,7 @@ def _csv(duckdb: DuckDB, files: Sequence[Path], header: bool, delimiter: str, on
 def _json(duckdb: DuckDB, files: Sequence[Path], columns: Columns, on_bad: OnBad) -> Table:
     """Columns are read as text, as written, so that a file with numbers and one with texts have the same keys.
 
-    If rows may be skipped, a row is a line, whatever it contains (json_lines.py).
+    If rows may be skipped, a row is a line, whatever it contains (json_files.py).
     """
     if not any(_begins(path) for path in files):
         raise empty(_name(duckdb, files))

@@ -18,8 +18,7 @@ from .files import checked_delimiter, open_as, open_files, resolved
 from .found import found_in_pipe
 from .libraries import need
 from .packed import stored
-from .queries import open_query
-from .sqlite import sqlite_stream
+from .queries import open_query, sqlite_stream
 from .streams import Stream, arrow_stream, csv_stream
 from .tables import Table
 from .text_lines import line_stream

@@ -21,9 +21,8 @@ from ...plan import Plan
 from ...plan.mechanism import mechanism_of
 from ...reading.columns import ZERO_REFUSED, Zeros, zeros_under
 from ...reading.libraries import need
-from ...reading.numbers import numbers
 from ...reading.numpy_arrow import to_numpy
-from ...reading.value_text import is_zero_text, wrong_text, zeros_of
+from ...reading.values import is_zero_text, numbers, wrong_text, zeros_of
 from ...release.source import Progress
 from ...sketch.columns import MAX_WEIGHT
 from ...text.wording import arg

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 from ...errors import ArgumentTypeError, DataError
 from ...reading.columns import BadRow, Cast, Columns, bad_rows, checked_types, is_zero
 from ...reading.libraries import need
-from ...reading.value_text import digits
+from ...reading.values import digits
 from ...release.question import Question
 from ...text.wording import arg, either
 
