@@ -61,8 +61,16 @@ class Columns:
         return list(self.names if self.key else have)
 
     @property
+    def marked(self) -> list[tuple[str, str]]:
+        """The columns in the order of pairs, each with its name after reading: k0, ..., v, g0, ..., u."""
+        value = [(self.value, "v")] if self.value is not None else []
+        person = [(self.person, "u")] if self.person is not None else []
+        keys, groups = zip(self.key, self.key_marks, strict=True), zip(self.by, self.group_marks, strict=True)
+        return [*keys, *value, *groups, *person]
+
+    @property
     def key_marks(self) -> tuple[str, ...]:
-        """The names of the key columns after reading: k0, k1, ...; the value is v, the person u."""
+        """The names of the key columns after reading: k0, k1, ..."""
         return tuple(f"k{i}" for i in range(len(self.key)))
 
     @property
@@ -221,15 +229,15 @@ def selection(columns: Columns, *, text: bool, checked: bool) -> str:
 
     Values written as text are cast here only if the rows were `checked`: SQL would silently round 1.5 to 2.
     """
-    parts = [f"{quoted(name)} as k{i}" for i, name in enumerate(columns.key)]
-    if columns.value is not None:
-        value = quoted(columns.value)
-        number = f"cast({digits(value) if text else value} as bigint)"
-        parts.append(f"{value if text and not checked else number} as v")
-    parts += [f"cast({quoted(name)} as varchar) as g{i}" for i, name in enumerate(columns.by)]
-    if columns.person is not None:
-        parts.append(f"{quoted(columns.person)} as u")
-    return ", ".join(parts)
+
+    def cell(name: str, mark: str) -> str:
+        if mark in columns.group_marks:
+            return f"cast({quoted(name)} as varchar)"
+        if mark == "v" and (checked or not text):
+            return f"cast({digits(quoted(name)) if text else quoted(name)} as bigint)"
+        return quoted(name)
+
+    return ", ".join(f"{cell(name, mark)} as {mark}" for name, mark in columns.marked)
 
 
 def is_zero(columns: Columns, *, text: bool) -> str:

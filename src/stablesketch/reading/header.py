@@ -78,17 +78,13 @@ def first_row(read: Callable[[int], bytes], source: str, delimiter: str) -> Firs
             if end > LONGEST_LINE:
                 raise too_long(source, 1)
             if cells == [b""]:
-                _refuse_empty(held, source)
+                if held.removeprefix(b"\xef\xbb\xbf").strip():
+                    raise DataError(source, "the first line is empty", "Remove empty lines before the first row", row=1)
+                raise empty(source)
             return FirstRow(cells, held[:end], held[end:])
         if len(held) > LONGEST_LINE:
             raise too_long(source, 1)
         step = max(step, len(held))  # doubled, so that a long row is not scanned again and again
-
-
-def _refuse_empty(held: bytes, source: str) -> None:
-    if held.removeprefix(b"\xef\xbb\xbf").strip():
-        raise DataError(source, "the first line is empty", "Remove empty lines before the first row", row=1)
-    raise empty(source)
 
 
 def empty(source: str) -> DataError:

@@ -18,12 +18,12 @@ from engine_streams import secret
 
 import stablesketch as ss
 from stablesketch.cli.app import run
-from stablesketch.engines.local.source import LocalSource
+from stablesketch.engines.local.release import LocalSource
 from stablesketch.engines.spark import files
-from stablesketch.engines.spark.source import SparkSource
+from stablesketch.engines.spark.release import SparkSource
 from stablesketch.engines.spark.stages import stages_shown
 from stablesketch.reading.duckdb import DuckDB
-from stablesketch.reading.opened import Input
+from stablesketch.reading.found import Input
 from stablesketch.release.decide import decide
 from stablesketch.release.question import Question
 from stablesketch.spark import SecretFrom
@@ -67,7 +67,7 @@ class Both:
         """The number of pairs, after a look at states and skipped rows."""
         question, there = self._there(paths, key, value, more)
         own = there.secret._living()._together()
-        self._patch.setattr("stablesketch.engines.local.source.Secret.generate", lambda: ss.Secret.from_bytes(own))
+        self._patch.setattr(ss.Secret, "generate", lambda: ss.Secret.from_bytes(own))
         with DuckDB() as engine:
             here = LocalSource(engine, question, paths)
             chosen = decide(question).plan
