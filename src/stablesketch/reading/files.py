@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from ..text.wording import arg
 from .columns import FRAME_CAST, Cast, Columns, OnBad, quoted
 from .duckdb import DuckDB, text_literal
 from .found import ARROW_STREAM, Format, Input, found_in_file, same_format
-from .header import column_names, empty, first_row_of, missing_column
+from .header import column_names, empty, first_row_of, missing_column, other_columns
 from .json_files import BY_LINE, first_names, found_fields, json_reader, of_lines, outermost
 from .libraries import need
 from .packed import for_duckdb, opened_text, unreadable
@@ -46,13 +46,17 @@ def resolved(paths: Sequence[str | os.PathLike[str]]) -> list[Path]:
                     match, "permission to read the file is denied", "Ask its owner for permission, or copy it"
                 )
             found.append(Path(match))
-    seen: set[str] = set()
-    for path in found:
-        real = os.path.realpath(path)
-        if real in seen:
-            raise DataError(str(path), "this file is listed twice, so its rows would count twice", "List it once")
-        seen.add(real)
+    check_listed_once((str(path), os.path.realpath(path)) for path in found)
     return found
+
+
+def check_listed_once(files: Iterable[tuple[str, str]]) -> None:
+    """Refuses files of which two, given as (name, real path), are the same."""
+    seen: set[str] = set()
+    for name, real in files:
+        if real in seen:
+            raise DataError(name, "this file is listed twice, so its rows would count twice", "List it once")
+        seen.add(real)
 
 
 def open_files(
@@ -116,11 +120,7 @@ def _csv(duckdb: DuckDB, files: Sequence[Path], header: bool, delimiter: str, on
     for path, name in zip(files[1:], shown[1:], strict=True):
         other = first_row_of(path, name, delimiter)
         if (other.cells != first.cells) if header else (len(other.cells) != len(names)):
-            raise DataError(
-                name,
-                f"the columns differ from those of {shown[0]}",
-                "All files must have the same columns in the same order",
-            )
+            raise other_columns(name, shown[0])
     typed = ", ".join(f"{text_literal(name)}: 'VARCHAR'" for name in names)
     lenient = ", ignore_errors=true, store_rejects=true" if on_bad == "skip" else ""
     reader = (

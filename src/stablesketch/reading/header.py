@@ -92,6 +92,12 @@ def empty(source: str) -> DataError:
     return DataError(source, "the input is empty", "Check where it comes from, or leave it out")
 
 
+def other_columns(source: str, first: str) -> DataError:
+    """The error about a file whose columns are not those of the first one."""
+    way_out = "All files must have the same columns in the same order"
+    return DataError(source, f"the columns differ from those of {first}", way_out)
+
+
 def _split(held: bytes, delimiter: bytes, source: str, *, ended: bool) -> tuple[list[bytes], int] | None:
     """The cells of the first row and where it ends, line end included; None if more must be read to know."""
     plain = re.compile(rb'(?![ \t]*+")(?:(?!%b)[^\r\n])*+' % re.escape(delimiter))

@@ -19,7 +19,7 @@ from ..errors import DataError
 from ..text.wording import arg
 from .columns import FRAME_CAST, Cast, Columns, OnBad, checked_types
 from .duckdb import DuckDB, prefetched
-from .header import Doubt, column_names, first_row
+from .header import Doubt, column_names, first_row, other_columns
 from .libraries import need
 from .lines import LONGEST_LINE, too_long
 from .packed import Readable, Rest, begun, unreadable
@@ -93,10 +93,7 @@ def joined(streams: Sequence[Stream], name: str) -> Stream:
     first = streams[0]
     for other in streams[1:]:
         if other.names != first.names:
-            raise DataError(
-                other.name, f"the columns differ from those of {first.name}",
-                "All files must have the same columns in the same order",
-            )  # fmt: skip
+            raise other_columns(other.name, first.name)
 
     def read() -> Iterator[Any]:
         whole.begins = []

@@ -17,7 +17,7 @@ import numpy as np
 from ..errors import DataError
 from .libraries import need
 from .lines import whole_lines
-from .packed import Readable, begun, opened_text, unreadable
+from .packed import Readable, Rest, begun, opened_text, unreadable
 from .streams import Stream, joined
 
 
@@ -37,7 +37,9 @@ def _lines(name: str, opened: Callable[[], AbstractContextManager[Readable]]) ->
         rows = 0
         try:
             with opened() as file:
-                for lines in whole_lines(_without_mark(begun(file, name)), name):
+                text = begun(file, name)
+                unmarked = Rest(text, text.read(3).removeprefix(b"\xef\xbb\xbf"))
+                for lines in whole_lines(unmarked.read, name):
                     batch = _batch(lines, name, rows)
                     rows += batch.num_rows
                     yield batch
@@ -45,21 +47,6 @@ def _lines(name: str, opened: Callable[[], AbstractContextManager[Readable]]) ->
             raise unreadable(name, error) from None
 
     return Stream(name, ["line"], read, text=True)
-
-
-def _without_mark(file: Readable) -> Callable[[int], bytes]:
-    """Skips a byte order mark, if there is one."""
-    first = True
-
-    def read(size: int) -> bytes:
-        nonlocal first
-        if not first:
-            return file.read(size)
-        first = False
-        head = file.read(max(size, 3))
-        return head.removeprefix(b"\xef\xbb\xbf") or file.read(size)
-
-    return read
 
 
 def _batch(lines: bytes, name: str, before: int) -> Any:

@@ -21,7 +21,6 @@ from stablesketch.cli.app import run
 from stablesketch.engines.local.release import LocalSource
 from stablesketch.engines.spark import files
 from stablesketch.engines.spark.release import SparkSource
-from stablesketch.engines.spark.stages import stages_shown
 from stablesketch.reading.duckdb import DuckDB
 from stablesketch.reading.found import Input
 from stablesketch.release.decide import decide
@@ -213,7 +212,7 @@ def test_tasks_are_shown_until_something_else_is(spark: Any) -> None:
         yield from batches
 
     progress = Told()
-    with stages_shown(spark, progress) as shown:
+    with files.stages_shown(spark, progress) as shown:
         assert spark.range(0, 6, 1, 6).mapInArrow(slow, "id bigint").count() == 6
         assert shown is not None
         shown.begin("releasing", 3)

@@ -71,10 +71,6 @@ class AccumulatorCoder(beam.coders.Coder):  # type: ignore[misc, name-defined]  
     def decode(self, encoded: bytes) -> Accumulator:
         return Accumulator.from_bytes(encoded)
 
-    def is_deterministic(self) -> bool:
-        """False: shards have random names."""
-        return False
-
 
 class CollectFn(beam.CombineFn):  # type: ignore[misc, name-defined]
     """Combines (group, key, value) into the bytes of a collector. It is pickled with the pipeline; the secret is not.

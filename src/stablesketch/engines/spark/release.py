@@ -104,16 +104,8 @@ def run_frame(
 
 def as_frame(spark: object, question: Question, outcome: Outcome) -> DataFrame:
     """The releases of groups as a DataFrame: the group columns, then value, low, high and the cost."""
-    fields = {
-        "value": "double",
-        "low": "double",
-        "high": "double",
-        "confidence": "double",
-        "epsilon": "double",
-        "delta": "double",
-        "statistic": "string",
-        "json": "string",
-    }
+    fields = dict.fromkeys(("value", "low", "high", "confidence", "epsilon", "delta"), "double")
+    fields |= {"statistic": "string", "json": "string"}
     rows = []
     for one in outcome.releases:
         assert isinstance(one, GroupRelease)

@@ -21,7 +21,7 @@ from ...errors import DataError
 from ...reading.columns import Columns, checked_types
 from ...reading.files import checked_delimiter
 from ...reading.found import Format, Input, usual_delimiter
-from ...reading.header import Doubt, FirstRow, column_names, first_row
+from ...reading.header import Doubt, cells_of, column_names, first_row
 from ...reading.libraries import need
 from ...reading.lines import LONGEST_LINE
 from ...text.wording import either
@@ -155,7 +155,7 @@ class _Block:
         if self._line == 1 and self._where is not None and self._where[1] == 0:
             text = text.removeprefix("\ufeff")
             if self._how.header:
-                if not _is_header(text, self._how):
+                if cells_of(text.encode(), self._how.delimiter) != [name.encode() for name in self._how.names]:
                     raise Malformed("the columns differ from those of the other files")
                 return None
         return self._read(text)
@@ -182,18 +182,6 @@ def _texts(column: Any) -> Sequence[str | bytes]:
     except UnicodeDecodeError:
         found = column.cast(need("pyarrow", "spark").binary()).to_pylist()
     return found
-
-
-def _header(line: str, delimiter: str, source: str) -> FirstRow:
-    """The names of a header, read as `reading/files.py` reads them."""
-    return first_row(BytesIO(line.encode()).read, source, delimiter)
-
-
-def _is_header(line: str, how: Lines) -> bool:
-    try:
-        return tuple(_header(line, how.delimiter, "").decoded("")) == how.names
-    except DataError:
-        return False
 
 
 def text_frame(name: str, read: DataFrame, kind: Format, how: Input, columns: Columns) -> TextFrame:
@@ -237,7 +225,8 @@ def _names(
         return _json_names(name, lines, asked)
     # Rows of a block keep their order, and this is the first row of a block that begins a file. Workers check the rest.
     found = lines.where("start = 0").select("value").limit(1).collect()
-    first = _header(found[0][0].removesuffix("\r") if found else "", delimiter, name)
+    line = found[0][0].removesuffix("\r") if found else ""
+    first = first_row(BytesIO(line.encode()).read, name, delimiter)
     return tuple(column_names(first, name, header=header))
 
 
