@@ -162,7 +162,7 @@ def _json_lines(duckdb: DuckDB, files: Sequence[Path], columns: Columns) -> Tabl
     table = _table(duckdb, files, reader, columns.names, 1)
     for name in columns.names:
         if not duckdb.rows(f"select 1 from {table.origin} where {quoted(name)} is not null limit 1", table.name):
-            have = sorted({found for path in files for found in first_names(path)} - {name})
+            have = sorted(set().union(*map(first_names, files)) - {name})
             raise missing_column(table.name, name, have, columns.names, "fields")
     return table
 

@@ -13,7 +13,7 @@ silently, so these are refused.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -124,14 +124,18 @@ def of_lines(duckdb: DuckDB, path: Path) -> Path:
         return place
 
 
-def first_names(path: Path) -> list[str]:
+def first_names(path: Path) -> set[str]:
     """The outermost fields of the first objects of a file."""
-    names: dict[str, None] = {}
     with opened_text(path) as file:
-        for line in file.read(_SAMPLE).split(b"\n"):
-            try:
-                found = json.loads(line)
-            except (ValueError, RecursionError):
-                continue
-            names |= dict.fromkeys(found) if isinstance(found, dict) else {}
-    return list(names)
+        return set().union(*objects(file.read(_SAMPLE).split(b"\n")))
+
+
+def objects(lines: Iterable[str | bytes]) -> Iterator[dict[str, Any]]:
+    """The lines that are objects. Others are left out: whoever reads the lines finds them again."""
+    for line in lines:
+        try:
+            found = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(found, dict):
+            yield found

@@ -234,11 +234,10 @@ def _mixed(one: str, other: str) -> DataError:
 def batch_of(columns: ColumnsOfPairs, sorts: list[str], values: list[Any] | None) -> Any:
     """The columns k0, ..., v."""
     pa = need("pyarrow", "beam")
-    arrays = [_array(column, sort) for column, sort in zip(columns, sorts, strict=True)]
-    names = [f"k{i}" for i in range(len(arrays))]
+    arrays = {f"k{i}": _array(*pair) for i, pair in enumerate(zip(columns, sorts, strict=True))}
     if values is not None:
-        return pa.record_batch([*arrays, pa.array(values, pa.int64())], names=[*names, "v"])
-    return pa.record_batch(arrays, names=names)
+        arrays["v"] = pa.array(values, pa.int64())
+    return pa.record_batch(arrays)
 
 
 def _array(column: Sequence[Any], sort: str) -> Any:

@@ -83,8 +83,9 @@ def naming_bad_rows(
         batches.close()  # type: ignore[attr-defined]  # a generator; a table cannot be queried while it is read
         found = source.first_bad(columns, largest, on_bad) if isinstance(source, Table) else None
         if found is None:
-            first = source.first_row if isinstance(source, Stream) else 1
-            names = [name for name, mark in columns.marked if mark != "u"]
-            placed = source.place if isinstance(source, Stream) else None
-            found = bad.located(source.name, first, names, largest, columns.zeros, placed)
+            name, row = source.name, bad.before + 1
+            if isinstance(source, Stream):
+                name, row = source.place(bad.before + source.first_row)
+            names = [one for one, mark in columns.marked if mark != "u"]
+            found = bad.located(name, row, names, largest, columns.zeros)
         raise found from None

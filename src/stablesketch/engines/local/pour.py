@@ -9,7 +9,7 @@ leaves the same state as those n rows, to the last bit; tests check this.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -38,43 +38,37 @@ class BadBatch(Exception):
         super().__init__(str(error))
         self.before, self.batch, self.error = before, batch, error
 
-    def located(
-        self,
-        source: str,
-        first_row: int | None,
-        names: Sequence[str],
-        largest: int | None,
-        zeros: Zeros,
-        placed: Callable[[int], tuple[str, int]] | None = None,
-    ) -> DataError:
-        """The error, which names the source, the column and, if rows have numbers, the row.
+    def located(self, source: str, first: int, names: Sequence[str], largest: int | None, zeros: Zeros) -> DataError:
+        """The error, which names the source, the column and the row. The first row of the batch is row `first`.
 
         `names` are the column names of the batch. The value itself is not shown.
         """
-        way_out = f"Drop such rows first, or skip them ({arg('on_bad', 'skip')})"
         for mark, name, column in zip(self.batch.schema.names, names, self.batch.columns, strict=True):
-            for place, item in enumerate(column.to_pylist(), start=self.before):
-                row = None if first_row is None else place + first_row
-                if row is not None and placed is not None:
-                    source, row = placed(row)
-                if item is None:
-                    return DataError(source, "is empty or null", way_out, row=row, column=name)
-                if mark != "v" or (is_zero_text(str(item)) and zeros != "refused"):
-                    continue
-                if is_zero_text(str(item)):
-                    add_remove = f"Pass {arg('relation', 'add_remove')}, where a 0 is an absent key"
-                    return DataError(source, ZERO_REFUSED, add_remove, row=row, column=name)
-                if wrong := wrong_text(str(item), way_out):
+            for row, item in enumerate(column.to_pylist(), start=first):
+                if wrong := _wrong(item, largest, zeros, value=mark == "v"):
                     return DataError(source, *wrong, row=row, column=name)
-                number = Decimal(str(item).strip())
-                if number > MAX_WEIGHT:
-                    return DataError(source, "is above 2^53", "Use a coarser unit", row=row, column=name)
-                if largest is not None and number > largest:
-                    return DataError(
-                        source, f"is above the promised {arg('max_value', largest)}, which the guarantee relies on",
-                        f"Clip values to {largest:,} ({arg('clip', True)})", row=row, column=name,
-                    )  # fmt: skip
         return DataError(source, "invalid pairs in a batch", "Correct the input")
+
+
+def _wrong(item: Any, largest: int | None, zeros: Zeros, *, value: bool) -> tuple[str, str] | None:
+    """What is wrong with a cell, and what to do; None if nothing is."""
+    way_out = f"Drop such rows first, or skip them ({arg('on_bad', 'skip')})"
+    if item is None:
+        return "is empty or null", way_out
+    text = str(item)
+    if not value or (is_zero_text(text) and zeros != "refused"):
+        return None
+    if is_zero_text(text):
+        return ZERO_REFUSED, f"Pass {arg('relation', 'add_remove')}, where a 0 is an absent key"
+    if wrong := wrong_text(text, way_out):
+        return wrong
+    number = Decimal(text.strip())
+    if number > MAX_WEIGHT:
+        return "is above 2^53", "Use a coarser unit"
+    if largest is not None and number > largest:
+        problem = f"is above the promised {arg('max_value', largest)}, which the guarantee relies on"
+        return problem, f"Clip values to {largest:,} ({arg('clip', True)})"
+    return None
 
 
 def pour(batches: Iterable[Any], collector: Collector, *, clip: bool = False, progress: Progress | None = None) -> None:

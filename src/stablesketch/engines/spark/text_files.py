@@ -9,7 +9,6 @@ of each file, which may be a header, and the number of each line in its block.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from io import BytesIO
@@ -22,6 +21,7 @@ from ...reading.columns import Columns, checked_types
 from ...reading.files import checked_delimiter
 from ...reading.found import Format, Input, usual_delimiter
 from ...reading.header import Doubt, cells_of, column_names, first_row
+from ...reading.json_files import objects
 from ...reading.libraries import need
 from ...reading.lines import LONGEST_LINE
 from ...text.wording import either
@@ -236,14 +236,10 @@ def _json_names(name: str, lines: DataFrame, asked: Sequence[str]) -> tuple[str,
     Workers find unreadable lines again and report them.
     """
     names: dict[str, None] = {}
-    for row in lines.select("value").limit(_SAMPLE).collect():
-        try:
-            found = json.loads(row[0].removeprefix("\ufeff"))
-        except ValueError:
-            continue
-        if isinstance(found, dict):
-            names |= dict.fromkeys(found)
-            names |= dict.fromkeys(one for one in asked if json_field(found, one) is not None)
+    sample = lines.select("value").limit(_SAMPLE).collect()
+    for found in objects(row[0].removeprefix("\ufeff") for row in sample):
+        names |= dict.fromkeys(found)
+        names |= dict.fromkeys(one for one in asked if json_field(found, one) is not None)
     if not names:
         raise DataError(
             name,
