@@ -91,7 +91,7 @@ def measure(spark: Any, folder: Path, kind: str, pairs: int, repeat: int) -> Non
     from pyspark.sql import functions
 
     import stablesketch.spark
-    from stablesketch.engines.spark.batches import large_batches
+    from stablesketch.engines.spark.job import large_batches
 
     frame = spark.read.parquet(str(folder))
 

@@ -27,7 +27,7 @@ from stablesketch.engines.local.exact import exact_values
 from stablesketch.mechanism.entropy.noise import entropy_noise
 from stablesketch.plan import MechanismName
 from stablesketch.reading.columns import Columns
-from stablesketch.reading.opened import Input
+from stablesketch.reading.found import Input
 from stablesketch.statistic import Derived, Profile, Statistic
 
 __all__ = ["EPSILON", "NUMBERS", "Stream", "measured", "pasted", "rows", "streams_of", "verdict", "write"]

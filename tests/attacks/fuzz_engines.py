@@ -87,7 +87,7 @@ def merge_rows(raw: bytes) -> None:
     if any(0xD800 <= ord(each) < 0xE000 for each in held["name"]):
         return  # Arrow holds no such text
     recipe = Recipe(
-        TheSecret(SecretFrom.callable(secret)), 1, ("site",), names=NAMES if held["listed"] else None, shard="s"
+        TheSecret(SecretFrom.callable(secret)), ("site",), names=NAMES if held["listed"] else None, shard="s"
     )
     states = [None if each is None else bytes.fromhex(each) for each in held["state"]]
     table = pa.table(

@@ -15,9 +15,10 @@ import stablesketch as ss
 from stablesketch.engines.local.collect import collected_shard
 from stablesketch.reading.columns import Columns
 from stablesketch.reading.duckdb import DuckDB
+from stablesketch.reading.found import Input
 from stablesketch.reading.header import first_row
 from stablesketch.reading.lines import LONGEST_LINE
-from stablesketch.reading.opened import Input, opened
+from stablesketch.reading.opened import opened
 
 PLAN = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, 0, max_value=7, relation="replace"), mechanism="exact")
 SECRET = bytes(range(32))

@@ -12,7 +12,7 @@ import pytest
 import stablesketch as ss
 from stablesketch.engines.local.collect import collected_shard
 from stablesketch.reading.columns import checked_columns
-from stablesketch.reading.opened import Input
+from stablesketch.reading.found import Input
 
 GOOD = ['{"app": "a", "n": 1}', '{"app": "b", "n": 2}', '{"app": "c", "n": 3}']
 MALFORMED = [

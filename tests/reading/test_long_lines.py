@@ -16,8 +16,8 @@ import pytest
 import stablesketch as ss
 from stablesketch.engines.local.collect import collected_shard
 from stablesketch.reading.columns import Columns
+from stablesketch.reading.found import Input
 from stablesketch.reading.lines import LONGEST_LINE, whole_lines
-from stablesketch.reading.opened import Input
 
 PLAN = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, 0, max_value=7, relation="replace"), mechanism="exact")
 SECRET = bytes(range(32))

@@ -13,7 +13,7 @@ from stablesketch.collector import Collector
 from stablesketch.engines.local import run
 from stablesketch.engines.local.collect import collected_shard
 from stablesketch.reading.columns import Columns
-from stablesketch.reading.opened import Input
+from stablesketch.reading.found import Input
 
 SECRET = bytes(range(32))
 PLAN = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, 0, max_value=7, relation="replace"), mechanism="exact")

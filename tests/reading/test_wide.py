@@ -21,7 +21,7 @@ from stablesketch.cli.app import run as command_line
 from stablesketch.engines.local.collect import collected_shard
 from stablesketch.engines.local.exact import exact_values
 from stablesketch.reading.columns import Columns, checked_columns
-from stablesketch.reading.opened import Input
+from stablesketch.reading.found import Input
 from stablesketch.reading.wide import long_columns
 
 PRIVACY = ss.Privacy(1.0, 1e-6, max_value=9)

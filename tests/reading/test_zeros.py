@@ -23,7 +23,7 @@ import stablesketch as ss
 from stablesketch.engines.beam.elements import ElementReader
 from stablesketch.engines.local.collect import collected_shard
 from stablesketch.reading.columns import checked_columns
-from stablesketch.reading.opened import Input
+from stablesketch.reading.found import Input
 
 RNG = np.random.default_rng(5)
 ZEROS = pd.DataFrame(

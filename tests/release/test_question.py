@@ -22,7 +22,7 @@ from stablesketch.engines.spark import release as on_spark
 from stablesketch.engines.spark.release import release as spark_release
 from stablesketch.plan import Asked
 from stablesketch.reading.columns import Columns
-from stablesketch.reading.opened import Input
+from stablesketch.reading.found import Input
 from stablesketch.release.arguments import DEFAULTS, What, WhatOfColumns, WhatOfFiles
 
 EVERY = set(inspect.get_annotations(WhatOfFiles))

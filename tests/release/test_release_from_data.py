@@ -23,7 +23,7 @@ from stablesketch.engines.local import run
 from stablesketch.engines.local.collect import collected_shard
 from stablesketch.engines.local.exact import exact_values
 from stablesketch.reading.columns import Columns
-from stablesketch.reading.opened import Input
+from stablesketch.reading.found import Input
 
 SECRET = bytes(range(32))
 APPS = [f"app {i * i % 37}" for i in range(3000)]

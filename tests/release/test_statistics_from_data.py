@@ -15,7 +15,7 @@ import stablesketch as ss
 from stablesketch.cli.app import run
 from stablesketch.engines.local.exact import exact_values
 from stablesketch.reading.columns import Columns
-from stablesketch.reading.opened import Input
+from stablesketch.reading.found import Input
 
 RNG = np.random.default_rng(12)
 KEYS = RNG.zipf(1.5, 6_000) % 200

@@ -18,7 +18,7 @@ from stablesketch.cli.in_options import in_options
 from stablesketch.cli.statistic_options import Chosen, statistic_options
 from stablesketch.engines.local.exact import exact_values
 from stablesketch.reading.columns import Columns
-from stablesketch.reading.opened import Input
+from stablesketch.reading.found import Input
 from stablesketch.statistic import (
     STATISTICS,
     Argument,

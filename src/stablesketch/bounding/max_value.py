@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from ..errors import ArgumentError
 from ..numbers.checked import checked_real
 from ..privacy import Privacy, discrete_laplace
-from ..reading.numbers import numbers
+from ..reading.values import numbers
 from ..sketch.columns import MAX_WEIGHT
 from .budget import share_of_budget
 

@@ -1,6 +1,6 @@
 """Whole keys, in DuckDB's SQL: every key once, with its total, as unit="key" promises.
 
-The other engines do the same where the data are: engines/spark/shuffled.py, engines/beam/whole_keys.py.
+The other engines do the same where the data are: engines/spark/release.py, engines/beam/source.py.
 
 With unit="key" everything a key has is protected, and neighbours differ in one key, whatever its pairs. Before anything
 else sees them, the pairs of a key therefore become one pair whose value is their total. A total above the promised

@@ -10,8 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..reading.found import suffix_format
-from ..reading.opened import Input
+from ..reading.found import Input, suffix_format
 from ..release.arguments import DEFAULTS
 from . import options
 from .in_place_of import in_place_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..reading.value_text import wrong_text
+from ..reading.values import wrong_text
 from ..text.visible import visible
 from ..text.wording import arg
 from .block import Block

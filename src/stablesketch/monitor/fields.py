@@ -14,7 +14,7 @@ from typing import Any, get_args
 from ..errors import ArgumentError
 from ..reading.libraries import need
 from ..reading.numpy_arrow import scalar
-from ..reading.value_text import digits_of
+from ..reading.values import digits_of
 from ..text.wording import arg
 from .presets import PRESETS, LineFormat, TimeUnit
 from .times import NO_WINDOW, PER_SECOND

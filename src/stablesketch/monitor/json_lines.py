@@ -13,7 +13,7 @@ import numpy as np
 
 from .._native import json_texts
 from ..reading.duckdb import BlockQuery, InvalidBlock, text_literal
-from ..reading.json_fields import pointer, ways
+from ..reading.json_files import pointer, ways
 from ..reading.libraries import need
 from ..reading.numpy_arrow import from_numpy
 from .columns import column_of_lines

@@ -1,6 +1,1 @@
 """Reading: files, streams, queries and data frames to Arrow batches of checked columns, and nothing else."""
-
-from .columns import Columns, checked_columns
-from .opened import Input
-
-__all__ = ["Columns", "Input", "checked_columns"]

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import operator
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from ..errors import ArgumentError, ArgumentTypeError, DataError
 from ..text.wording import arg
 from .header import Doubt, missing_column
-from .value_text import digits, wrong_texts, zero
+from .values import digits, wrong_texts, zero
 
 OnBad = Literal["error", "skip"]
 Zeros = Literal["absent", "refused", "kept"]
@@ -61,8 +62,16 @@ class Columns:
         return list(self.names if self.key else have)
 
     @property
+    def marked(self) -> list[tuple[str, str]]:
+        """The columns in the order of pairs, each with its name after reading: k0, ..., v, g0, ..., u."""
+        value = [(self.value, "v")] if self.value is not None else []
+        person = [(self.person, "u")] if self.person is not None else []
+        keys, groups = zip(self.key, self.key_marks, strict=True), zip(self.by, self.group_marks, strict=True)
+        return [*keys, *value, *groups, *person]
+
+    @property
     def key_marks(self) -> tuple[str, ...]:
-        """The names of the key columns after reading: k0, k1, ...; the value is v, the person u."""
+        """The names of the key columns after reading: k0, k1, ..."""
         return tuple(f"k{i}" for i in range(len(self.key)))
 
     @property
@@ -75,26 +84,21 @@ class Columns:
 class BadRow:
     """A way in which a row is invalid: the column, an SQL condition, what is wrong and what to do.
 
-    If `below`, `above` or `at` is given, numbers below it, above it or equal to it are invalid; otherwise null is.
+    `compared` is the condition without SQL: an operator and what it compares a number with; None if null is invalid.
     """
 
     column: str
     condition: str
     problem: str
     way_out: str
-    below: int | None = None
-    above: int | None = None
-    at: int | None = None
+    compared: tuple[Callable[[Any, Any], bool], int] | None = None
 
     def holds(self, item: Any) -> bool:
         """The condition without SQL, for an item of a typed column."""
-        if self.below is None and self.above is None and self.at is None:
+        if self.compared is None:
             return item is None
-        if item is None:
-            return False
-        if self.at is not None:
-            return bool(item == self.at)
-        return bool(item < self.below if self.below is not None else item > self.above)
+        compare, number = self.compared
+        return item is not None and bool(compare(item, number))
 
     def error(self, source: str, row: int | None, column: str) -> DataError:
         """The error. It does not show the value, which is somebody's data, because messages end up in logs."""
@@ -221,15 +225,15 @@ def selection(columns: Columns, *, text: bool, checked: bool) -> str:
 
     Values written as text are cast here only if the rows were `checked`: SQL would silently round 1.5 to 2.
     """
-    parts = [f"{quoted(name)} as k{i}" for i, name in enumerate(columns.key)]
-    if columns.value is not None:
-        value = quoted(columns.value)
-        number = f"cast({digits(value) if text else value} as bigint)"
-        parts.append(f"{value if text and not checked else number} as v")
-    parts += [f"cast({quoted(name)} as varchar) as g{i}" for i, name in enumerate(columns.by)]
-    if columns.person is not None:
-        parts.append(f"{quoted(columns.person)} as u")
-    return ", ".join(parts)
+
+    def cell(name: str, mark: str) -> str:
+        if mark in columns.group_marks:
+            return f"cast({quoted(name)} as varchar)"
+        if mark == "v" and (checked or not text):
+            return f"cast({digits(quoted(name)) if text else quoted(name)} as bigint)"
+        return quoted(name)
+
+    return ", ".join(f"{cell(name, mark)} as {mark}" for name, mark in columns.marked)
 
 
 def is_zero(columns: Columns, *, text: bool) -> str:
@@ -255,18 +259,20 @@ def bad_rows(columns: Columns, *, text: bool, largest: int | None, way_out: str 
     if columns.value is None:
         return found
     value = quoted(columns.value)
-    number = value
+    number, above = value, ("is above 2^53", "Use a coarser unit")
     if text:
         found += [BadRow(columns.value, *wrong) for wrong in wrong_texts(value, fill)]
         number = f"try_cast({digits(value)} as decimal(38, 0))"
-        found.append(BadRow(columns.value, f"{number} is null", "is above 2^53", "Use a coarser unit"))
+        found.append(BadRow(columns.value, f"{number} is null", *above))
     if columns.zeros == "refused":
         add_remove = f"Pass {arg('relation', 'add_remove')}, where a 0 is an absent key"
         add_remove += "" if way_out else f", or skip such rows ({arg('on_bad', 'skip')})"
-        found.append(BadRow(columns.value, is_zero(columns, text=text), ZERO_REFUSED, add_remove, at=0))
+        found.append(BadRow(columns.value, is_zero(columns, text=text), ZERO_REFUSED, add_remove, (operator.eq, 0)))
     least = way_out or (f"Skip such rows ({arg('on_bad', 'skip')}), or select the others in a query (where ... >= 0)")
-    found.append(BadRow(columns.value, f"{number} < 0", "is negative: values must be 0 or more", least, below=0))
-    found.append(BadRow(columns.value, f"{number} > {_LARGEST}", "is above 2^53", "Use a coarser unit", above=_LARGEST))
+    found.append(
+        BadRow(columns.value, f"{number} < 0", "is negative: values must be 0 or more", least, (operator.lt, 0))
+    )
+    found.append(BadRow(columns.value, f"{number} > {_LARGEST}", *above, (operator.gt, _LARGEST)))
     if largest is not None and largest < _LARGEST:
         individual = (  # of a wide table
             f"If cells count individuals, and one of them is to be protected, pass {arg('unit', 'individual')}. "
@@ -277,7 +283,7 @@ def bad_rows(columns: Columns, *, text: bool, largest: int | None, way_out: str 
             f"({arg('clip', True)}), or promise a larger maximum ({arg('max_value')})"
         )
         problem = f"is above the promised {arg('max_value', largest)}, which the guarantee relies on"
-        found.append(BadRow(columns.value, f"{number} > {largest}", problem, way_out, above=largest))
+        found.append(BadRow(columns.value, f"{number} > {largest}", problem, way_out, (operator.gt, largest)))
     return found
 
 

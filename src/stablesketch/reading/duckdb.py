@@ -20,6 +20,9 @@ _BATCH = 1 << 16
 _MEMORY = "512MB"
 _MOST_THREADS = 4  # each holds about ten megabytes of what it reads
 
+BlockQuery = Callable[[str, Any], Any]
+"""Runs a query over the table `block`, and returns an Arrow table."""
+
 
 class DuckDB:
     """A private connection, with a folder for spilled rows that is removed on closing. Use it in a `with` block.
@@ -135,7 +138,19 @@ class DuckDB:
 
     def for_blocks(self) -> BlockQuery:
         """Queries over one small table after another, which another thread may ask for."""
-        return BlockQuery(self._connection.cursor(), self._duckdb.InvalidInputException)
+        cursor, invalid = self._connection.cursor(), self._duckdb.InvalidInputException
+
+        def run(query: str, block: Any) -> Any:
+            cursor.register("block", block)
+            try:
+                return cursor.sql(query).to_arrow_table()
+            # A message that cuts one of the characters it quotes in two cannot be decoded.
+            except (invalid, UnicodeDecodeError):
+                raise InvalidBlock from None
+            finally:
+                cursor.unregister("block")
+
+        return run
 
     def keep(self, name: str, batches: Any, source: str | None = None) -> None:
         """Stores a stream that can be read only once as a table; what does not fit is spilled."""
@@ -204,23 +219,6 @@ class DuckDB:
 
 class InvalidBlock(Exception):
     """A value of a block cannot be used in the query. DuckDB's message, which may quote it, is not kept."""
-
-
-class BlockQuery:
-    """Runs a query over the table `block`, and returns an Arrow table."""
-
-    def __init__(self, cursor: Any, invalid: type[Exception]) -> None:
-        self._cursor, self._invalid = cursor, invalid
-
-    def __call__(self, query: str, block: Any) -> Any:
-        self._cursor.register("block", block)
-        try:
-            return self._cursor.sql(query).to_arrow_table()
-        # A message that cuts one of the characters it quotes in two cannot be decoded.
-        except (self._invalid, UnicodeDecodeError):
-            raise InvalidBlock from None
-        finally:
-            self._cursor.unregister("block")
 
 
 def prefetched(batches: Any) -> Iterator[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +12,13 @@ from ..errors import ArgumentError, DataError
 from ..text.wording import arg
 from .columns import FRAME_CAST, Cast, Columns, OnBad, quoted
 from .duckdb import DuckDB, text_literal
-from .found import ARROW_STREAM, Format, found_in_file, same_format
-from .header import column_names, empty, first_row_of, missing_column
-from .json_fields import found_fields, json_reader, outermost
-from .json_lines import BY_LINE, first_names, of_lines
+from .found import ARROW_STREAM, Format, Input, found_in_file, same_format
+from .header import column_names, empty, first_row_of, missing_column, other_columns
+from .json_files import BY_LINE, first_names, found_fields, json_reader, of_lines, outermost
 from .libraries import need
 from .packed import for_duckdb, opened_text, unreadable
 from .streams import Stream, csv_stream, joined
-from .tables import File, Table
+from .tables import Table
 from .text_lines import line_files
 from .whole_lines import check_skipped
 
@@ -47,36 +46,33 @@ def resolved(paths: Sequence[str | os.PathLike[str]]) -> list[Path]:
                     match, "permission to read the file is denied", "Ask its owner for permission, or copy it"
                 )
             found.append(Path(match))
-    seen: set[str] = set()
-    for path in found:
-        real = os.path.realpath(path)
-        if real in seen:
-            raise DataError(str(path), "this file is listed twice, so its rows would count twice", "List it once")
-        seen.add(real)
+    check_listed_once((str(path), os.path.realpath(path)) for path in found)
     return found
 
 
+def check_listed_once(files: Iterable[tuple[str, str]]) -> None:
+    """Refuses files of which two, given as (name, real path), are the same."""
+    seen: set[str] = set()
+    for name, real in files:
+        if real in seen:
+            raise DataError(name, "this file is listed twice, so its rows would count twice", "List it once")
+        seen.add(real)
+
+
 def open_files(
-    duckdb: DuckDB,
-    paths: Sequence[str | os.PathLike[str]],
-    columns: Columns,
-    *,
-    format: str | None = None,
-    header: bool = True,
-    delimiter: str | None = None,
-    on_bad: OnBad = "error",
+    duckdb: DuckDB, paths: Sequence[str | os.PathLike[str]], columns: Columns, how: Input, on_bad: OnBad
 ) -> Table | Stream:
     """The files as a table, with columns checked. Plain lines are a stream that can be read again."""
     files = resolved(paths)
-    found = [found_in_file(path, columns, format, delimiter, header=header, skips=on_bad == "skip") for path in files]
+    found = [found_in_file(path, columns, how, skips=on_bad == "skip") for path in files]
     kind, between = same_format([each.format for each in found]), found[0].delimiter
-    checked_delimiter(kind, delimiter)
+    checked_delimiter(kind, how.delimiter)
     if not columns.key and kind in ("csv", "tsv"):  # a wide table: DuckDB cannot take tens of thousands of columns
-        each = [csv_stream(opened_text(path), str(path), header=header, delimiter=between) for path in files]
+        each = [csv_stream(opened_text(path), str(path), header=how.header, delimiter=between) for path in files]
         return joined(each, _name(duckdb, files)).check(columns)
     if kind == "lines":
         return line_files(files, _name(duckdb, files)).check(columns)
-    return open_as(duckdb, files, columns, kind, between, header=header, on_bad=on_bad)
+    return open_as(duckdb, files, columns, kind, between, header=how.header, on_bad=on_bad)
 
 
 def checked_delimiter(kind: Format, delimiter: str | None) -> None:
@@ -108,16 +104,13 @@ def open_as(
 
 def _table(duckdb: DuckDB, files: Sequence[Path], reader: str, names: Sequence[str], first_row: int) -> Table:
     """A table of text, read by `reader`, SQL with {} for the files."""
-    each = [File(duckdb.named(path), reader.format(_literal([path]))) for path in files]
-    return Table(
-        duckdb,
-        _name(duckdb, files),
-        reader.format(_literal(files)),
-        dict.fromkeys(names, "VARCHAR"),
-        True,
-        each,
-        first_row,
-    )
+    origin, types = reader.format(_literal(files)), dict.fromkeys(names, "VARCHAR")
+    return Table(duckdb, _name(duckdb, files), origin, types, True, _each(duckdb, files, reader), first_row)
+
+
+def _each(duckdb: DuckDB, files: Sequence[Path], reader: str) -> dict[str, str]:
+    """The name of each file, and the SQL that reads it."""
+    return {duckdb.named(path): reader.format(_literal([path])) for path in files}
 
 
 def _csv(duckdb: DuckDB, files: Sequence[Path], header: bool, delimiter: str, on_bad: OnBad) -> Table:
@@ -127,11 +120,7 @@ def _csv(duckdb: DuckDB, files: Sequence[Path], header: bool, delimiter: str, on
     for path, name in zip(files[1:], shown[1:], strict=True):
         other = first_row_of(path, name, delimiter)
         if (other.cells != first.cells) if header else (len(other.cells) != len(names)):
-            raise DataError(
-                name,
-                f"the columns differ from those of {shown[0]}",
-                "All files must have the same columns in the same order",
-            )
+            raise other_columns(name, shown[0])
     typed = ", ".join(f"{text_literal(name)}: 'VARCHAR'" for name in names)
     lenient = ", ignore_errors=true, store_rejects=true" if on_bad == "skip" else ""
     reader = (
@@ -148,7 +137,7 @@ def _csv(duckdb: DuckDB, files: Sequence[Path], header: bool, delimiter: str, on
 def _json(duckdb: DuckDB, files: Sequence[Path], columns: Columns, on_bad: OnBad) -> Table:
     """Columns are read as text, as written, so that a file with numbers and one with texts have the same keys.
 
-    If rows may be skipped, a row is a line, whatever it contains (json_lines.py).
+    If rows may be skipped, a row is a line, whatever it contains (json_files.py).
     """
     if not any(_begins(path) for path in files):
         raise empty(_name(duckdb, files))
@@ -173,7 +162,7 @@ def _json_lines(duckdb: DuckDB, files: Sequence[Path], columns: Columns) -> Tabl
     table = _table(duckdb, files, reader, columns.names, 1)
     for name in columns.names:
         if not duckdb.rows(f"select 1 from {table.origin} where {quoted(name)} is not null limit 1", table.name):
-            have = sorted({found for path in files for found in first_names(path)} - {name})
+            have = sorted(set().union(*map(first_names, files)) - {name})
             raise missing_column(table.name, name, have, columns.names, "fields")
     return table
 
@@ -193,7 +182,7 @@ def _begins(path: Path) -> bool:
 def _arrow(duckdb: DuckDB, files: Sequence[Path], columns: Columns, kind: Format) -> Table:
     """Arrow (Feather) and ORC, read by pyarrow, which DuckDB asks for the columns it needs."""
     pa, datasets = need("pyarrow"), need("pyarrow.dataset")
-    each: list[File] = []
+    each: dict[str, str] = {}
     types: dict[str, str] = {}
     for i, path in enumerate(files):
         name = duckdb.named(path)
@@ -207,8 +196,8 @@ def _arrow(duckdb: DuckDB, files: Sequence[Path], columns: Columns, kind: Format
         own = duckdb.types(f"select * from file{i}", name)
         types = types or own
         _check_same(name, own, duckdb.named(files[0]), types, columns)
-        each.append(File(name, f"file{i}"))
-    origin = "(" + " union all by name ".join(f"select * from {one.origin}" for one in each) + ")"
+        each[name] = f"file{i}"
+    origin = "(" + " union all by name ".join(f"select * from {one}" for one in each.values()) + ")"
     return Table(duckdb, _name(duckdb, files), origin, types, False, each, cast=FRAME_CAST, counted=True)
 
 
@@ -243,18 +232,13 @@ def _parquet(duckdb: DuckDB, files: Sequence[Path], columns: Columns) -> Table:
     reader = "read_parquet({}, hive_types_autocast=false)"
     origin = reader.format(_literal(files))
     types = duckdb.types(f"select * from {origin}", _name(duckdb, files))
-    if len(files) > 1:
-        _same_types(duckdb, files, columns, types)
-    each = [File(duckdb.named(path), reader.format(_literal([path]))) for path in files]
+    for path in files[1:]:
+        own = duckdb.types(f"select * from {reader.format(_literal([path]))}", str(path))
+        _check_same(str(path), own, str(files[0]), types, columns)
+    each = _each(duckdb, files, reader)
     read = text_literal(str(files[0])).replace("{", "{{").replace("}", "}}") if len(files) == 1 else "..."
     cast = Cast(f"Cast it in a query instead of naming the file ({arg('sql')}): select * replace ({{}}) from {read}")
     return Table(duckdb, _name(duckdb, files), origin, types, False, each, cast=cast, counted=True)
-
-
-def _same_types(duckdb: DuckDB, files: Sequence[Path], columns: Columns, types: dict[str, str]) -> None:
-    for path in files[1:]:
-        own = duckdb.types(f"select * from read_parquet({_literal([path])}, hive_types_autocast=false)", str(path))
-        _check_same(str(path), own, str(files[0]), types, columns)
 
 
 def _check_same(path: str, own: dict[str, str], first: str, types: dict[str, str], columns: Columns) -> None:

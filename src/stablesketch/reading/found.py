@@ -1,4 +1,4 @@
-"""Detects what is in a file or a pipe, from its name, its first bytes and the requested columns.
+"""What is in a file or a pipe: as stated, or detected from its name, its first bytes and the requested columns.
 
 A stated format or delimiter always wins. Otherwise **no row decides how all rows are read**: a neighbour may have
 another row there, and would change every pair. Detection therefore looks only at what is not a row: names of files and
@@ -13,8 +13,9 @@ If the name does not imply what was detected, it is logged (`stablesketch.readin
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NamedTuple, get_args
+from typing import BinaryIO, Literal, NamedTuple, get_args
 
 from ..errors import ArgumentError, DataError
 from ..text.wording import arg, either, in_python
@@ -48,6 +49,18 @@ _DELIMITERS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "vertical ba
 _WORDS = {
     "parquet": "Parquet", "csv": "CSV", "tsv": "CSV", "json": "JSON", "lines": "lines", "arrow": "Arrow", "orc": "ORC",
 }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Input:
+    """How to read data, where they do not say it themselves: file format, header, query."""
+
+    format: str | None = None
+    header: bool = True
+    delimiter: str | None = None
+    sql: str | None = None
+    wide: bool = False
+    stdin: BinaryIO | None = None
 
 
 class Found(NamedTuple):
@@ -108,39 +121,32 @@ def same_format(kinds: Sequence[Format]) -> Format:
     return kinds[0]
 
 
-def found_in_file(
-    path: Path, columns: Columns, format: str | None, delimiter: str | None, *, header: bool, skips: bool
-) -> Found:
+def found_in_file(path: Path, columns: Columns, how: Input, *, skips: bool) -> Found:
     """What is in a file.
 
     Raises:
         DataError: it is a spreadsheet, an archive of several files, or UTF-16; or it is damaged.
     """
     check_sheet(path)
-    stated, (named, packed) = stated_format(format), suffix_format(path)
+    stated, (named, packed) = stated_format(how.format), suffix_format(path)
     try:
         with path.open("rb") as raw, opened_text(path) as file:
             kind = compression(raw.read(HEAD))
             head = _head(file)
     except OSError as error:  # from Arrow: a damaged archive
         raise unreadable(str(path), error) from None
-    check_bytes(head, str(path))
-    if stated is None and header and not skips:
-        _check_log(head, str(path))
     in_path = {part.partition("=")[0] for part in path.parent.parts if "=" in part}
     names = [name for name in columns.names if name not in in_path]
-    found = Found(*_found(head, names, stated, named, delimiter, header=header, skips=skips), kind)
-    usual = Found(stated or named or "csv", delimiter or usual_delimiter(stated or named), packed)
+    found = Found(*_found(head, str(path), names, how, stated, named, skips=skips), kind)
+    usual = Found(stated or named or "csv", how.delimiter or usual_delimiter(stated or named), packed)
     if found != (usual if stated or named else None):
         _say(str(path), found)
     return found
 
 
-def found_in_pipe(
-    file: Readable, name: str, columns: Columns, format: str | None, delimiter: str | None, *, header: bool, skips: bool
-) -> tuple[Readable, Found]:
+def found_in_pipe(file: Readable, name: str, columns: Columns, how: Input, *, skips: bool) -> tuple[Readable, Found]:
     """The bytes of a pipe, unpacked, and what is in it."""
-    stated = stated_format(format)
+    stated = stated_format(how.format)
     head = file.read(HEAD)
     kind = compression(head)
     file = unpacked(Rest(file, head), kind)
@@ -148,10 +154,7 @@ def found_in_pipe(
         head = _head(file)
     except OSError as error:
         raise unreadable(name, error) from None
-    check_bytes(head, name)
-    if stated is None and header and not skips:
-        _check_log(head, name)
-    found = Found(*_found(head, columns.names, stated, None, delimiter, header=header, skips=skips), kind)
+    found = Found(*_found(head, name, columns.names, how, stated, None, skips=skips), kind)
     if found.packed or stated is None:
         _say(name, found)
     return Rest(file, head), found
@@ -191,10 +194,14 @@ def _binary(head: bytes) -> Format | None:
 
 
 def _found(
-    head: bytes, names: Sequence[str], stated: Format | None, named: Format | None, delimiter: str | None, *,
-    header: bool, skips: bool,
+    head: bytes, source: str, names: Sequence[str], how: Input, stated: Format | None, named: Format | None, *,
+    skips: bool,
 ) -> tuple[Format, str]:  # fmt: skip
-    usual = delimiter or usual_delimiter(stated or named)
+    """The format and what separates the cells. `stated` is the format of `how`, `named` that of the file's name."""
+    check_bytes(head, source)
+    if stated is None and how.header and not skips:
+        _check_log(head, source)
+    usual = how.delimiter or usual_delimiter(stated or named)
     if stated is None and (binary := _binary(head)) is not None:
         return binary, usual
     if stated not in (None, "csv"):
@@ -205,17 +212,17 @@ def _found(
     if stated is None and skips:
         if named not in (None, "csv", "tsv", "lines"):
             return named, usual
-        if looks and header:
+        if looks and how.header:
             raise ArgumentError(
                 "on_bad", "skip", "needs a format",
                 f"Pass {arg('format', 'json')} or "
                 f"{arg('format', 'csv')}", because="the first line looks like JSON and may be a row to skip",
             )  # fmt: skip
         stated = "csv"
-    if stated is None and header and looks:
+    if stated is None and how.header and looks:
         return "json", usual
-    separates = usual if delimiter or not header else _separates(head, names, usual)
-    if stated == "csv" or not header:
+    separates = usual if how.delimiter or not how.header else _separates(head, names, usual)
+    if stated == "csv" or not how.header:
         return stated or (named if named not in (None, "lines") else "csv"), separates or usual
     if separates is not None:
         return "tsv" if separates == "\t" else "csv", separates

@@ -78,22 +78,24 @@ def first_row(read: Callable[[int], bytes], source: str, delimiter: str) -> Firs
             if end > LONGEST_LINE:
                 raise too_long(source, 1)
             if cells == [b""]:
-                _refuse_empty(held, source)
+                if held.removeprefix(b"\xef\xbb\xbf").strip():
+                    raise DataError(source, "the first line is empty", "Remove empty lines before the first row", row=1)
+                raise empty(source)
             return FirstRow(cells, held[:end], held[end:])
         if len(held) > LONGEST_LINE:
             raise too_long(source, 1)
         step = max(step, len(held))  # doubled, so that a long row is not scanned again and again
 
 
-def _refuse_empty(held: bytes, source: str) -> None:
-    if held.removeprefix(b"\xef\xbb\xbf").strip():
-        raise DataError(source, "the first line is empty", "Remove empty lines before the first row", row=1)
-    raise empty(source)
-
-
 def empty(source: str) -> DataError:
     """The error about an input without rows."""
     return DataError(source, "the input is empty", "Check where it comes from, or leave it out")
+
+
+def other_columns(source: str, first: str) -> DataError:
+    """The error about a file whose columns are not those of the first one."""
+    way_out = "All files must have the same columns in the same order"
+    return DataError(source, f"the columns differ from those of {first}", way_out)
 
 
 def _split(held: bytes, delimiter: bytes, source: str, *, ended: bool) -> tuple[list[bytes], int] | None:

@@ -6,39 +6,25 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from ..errors import ArgumentError, ArgumentTypeError, DataError, did_you_mean
 from ..text.wording import arg
 from .columns import FRAME_CAST, Columns, OnBad
 from .duckdb import DuckDB
 from .files import checked_delimiter, open_as, open_files, resolved
-from .found import found_in_pipe
+from .found import Input, found_in_pipe
 from .libraries import need
 from .packed import stored
-from .queries import open_query
-from .sqlite import sqlite_stream
-from .streams import Stream, arrow_stream, csv_stream
+from .queries import open_query, sqlite_stream
+from .streams import Stream, arrow_stream, csv_stream, typed
 from .tables import Table
 from .text_lines import line_stream
-from .untyped import typed
 from .wide import long_form, melted, source_columns
 
 _SQLITE = b"SQLite format 3\x00"
-
-
-@dataclass(frozen=True)
-class Input:
-    """How to read data, where they do not say it themselves: file format, header, query."""
-
-    format: str | None = None
-    header: bool = True
-    delimiter: str | None = None
-    sql: str | None = None
-    wide: bool = False
-    stdin: BinaryIO | None = None
 
 
 def opened(duckdb: DuckDB, data: object, columns: Columns, how: Input, on_bad: OnBad) -> Table | Stream:
@@ -61,8 +47,7 @@ def opened(duckdb: DuckDB, data: object, columns: Columns, how: Input, on_bad: O
         source = opened(duckdb, data, own, replace(how, wide=False), on_bad)
         if isinstance(source, Stream) and source.text:
             return melted(duckdb, source, columns)
-        table = source.kept(duckdb, own, on_bad) if isinstance(source, Stream) else source
-        return long_form(table, columns)
+        return long_form(source.kept(duckdb, own, on_bad), columns)
     if how.sql is not None:
         return _queried(duckdb, data, columns, how.sql)
     if isinstance(data, str | os.PathLike):
@@ -77,9 +62,7 @@ def opened(duckdb: DuckDB, data: object, columns: Columns, how: Input, on_bad: O
             return _standard_input(duckdb, paths, columns, how, on_bad)
         if len(paths) == 1 and os.path.isfile(paths[0]) and _database_kind(Path(paths[0])):
             raise DataError(paths[0], "a database needs a query", f"Pass {arg('sql', 'select ...')}")
-        return open_files(
-            duckdb, paths, columns, format=how.format, header=how.header, delimiter=how.delimiter, on_bad=on_bad
-        )
+        return open_files(duckdb, paths, columns, how, on_bad)
     return _frame(duckdb, data, columns)
 
 
@@ -87,8 +70,7 @@ def opened_table(duckdb: DuckDB, data: object, columns: Columns, how: Input, on_
     """Like `opened`, for SQL that works on all rows before anybody looks at them: a stream is stored first, and the
     first invalid row is raised, unless such rows are skipped.
     """
-    source = opened(duckdb, data, columns, how, on_bad)
-    table = source.kept(duckdb, columns, on_bad) if isinstance(source, Stream) else source
+    table = opened(duckdb, data, columns, how, on_bad).kept(duckdb, columns, on_bad)
     if on_bad == "error" and (bad := table.first_bad(columns, None)) is not None:
         raise bad
     return table
@@ -130,9 +112,7 @@ def _standard_input(
         )
     file = how.stdin if how.stdin is not None else sys.stdin.buffer
     name = "standard input"
-    read, found = found_in_pipe(
-        file, name, columns, how.format, how.delimiter, header=how.header, skips=on_bad == "skip"
-    )
+    read, found = found_in_pipe(file, name, columns, how, skips=on_bad == "skip")
     checked_delimiter(found.format, how.delimiter)
     if found.format == "lines":
         return line_stream(read, name).check(columns)
@@ -209,11 +189,6 @@ def _index(frame: Any) -> list[str]:
     return [f"__index_level_{i}__" if name is None else str(name) for i, name in enumerate(names or ())]
 
 
-def _is_range(index: Any) -> bool:
-    """Whether an index only numbers the rows."""
-    return type(index).__name__ == "RangeIndex"
-
-
 def _frame(duckdb: DuckDB, data: Any, columns: Columns) -> Table | Stream:
     """A data frame becomes an Arrow table, mostly without a copy; a reader or a relation stays a stream."""
     pa = need("pyarrow")
@@ -230,8 +205,9 @@ def _frame(duckdb: DuckDB, data: Any, columns: Columns) -> Table | Stream:
         )  # fmt: skip
     frame = data if isinstance(data, pa.Table) else _as_table(pa, data, columns)
     missing = next((name for name in columns.names if name not in frame.column_names), None)
-    unnamed = missing is not None and "__index_level_0__" in _index(data) and not _is_range(data.index)
-    if unnamed and not did_you_mean(str(missing), frame.column_names):
+    unnamed = missing is not None and "__index_level_0__" in _index(data)
+    numbers_rows = unnamed and type(data.index).__name__ == "RangeIndex"
+    if unnamed and not numbers_rows and not did_you_mean(str(missing), frame.column_names):
         raise DataError(
             "the frame", "no such column, and the index has no name",
             f"The columns are: {', '.join(frame.column_names[:20])}. To turn the index into a column: "

@@ -1,4 +1,10 @@
-"""Streams that are read from front to back: CSV from standard input, readers of Arrow batches. Lines: text_lines.py."""
+"""Streams that are read from front to back: CSV from standard input, readers of Arrow batches. Lines: text_lines.py.
+
+**Columns without a type**, since no row has a value in them: text, or whole numbers if they hold values. A frame of
+Python's objects has such columns where it has no rows, and so has one that was made of none. Refused for their type,
+they would tell an empty frame from one with a row, and under add_remove neighbours are just that. So their type is what
+it is said to be (`typed`), and rows in which they are null are invalid, each by itself.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +19,11 @@ from ..errors import DataError
 from ..text.wording import arg
 from .columns import FRAME_CAST, Cast, Columns, OnBad, checked_types
 from .duckdb import DuckDB, prefetched
-from .header import Doubt, column_names, first_row
+from .header import Doubt, column_names, first_row, other_columns
 from .libraries import need
 from .lines import LONGEST_LINE, too_long
 from .packed import Readable, Rest, begun, unreadable
 from .tables import Table
-from .untyped import schema_without_rows, typed, typed_schema
 
 
 @dataclass
@@ -45,6 +50,9 @@ class Stream:
         before, name = next(begins, (0, self.name))
         return name, row - before
 
+    def known_rows(self) -> None:
+        """The number of rows, if it is known without reading them: it is not."""
+
     def check(self, columns: Columns) -> Stream:
         """The stream itself; refuses columns that do not exist."""
         checked_types(self.name, columns, dict.fromkeys(self.names, "VARCHAR"), text=True, doubt=self.doubt)
@@ -53,13 +61,12 @@ class Stream:
     def batches(self, columns: Columns) -> Iterator[Any]:
         """The pairs: k0, ..., v, g0, ... as text."""
         pa, compute = need("pyarrow"), need("pyarrow.compute")
-        names = [*columns.key_marks, *(["v"] if columns.value is not None else [])]
-        wanted = [*columns.key, *([columns.value] if columns.value is not None else [])]
+        names = {mark: name for name, mark in columns.marked if mark != "u"}
         for read in prefetched(self.open()):
             batch = typed(read, columns)
-            arrays = [batch.column(name) for name in wanted]
-            groups = [compute.cast(batch.column(name), pa.string()) for name in columns.by]
-            yield pa.RecordBatch.from_arrays([*arrays, *groups], names=[*names, *columns.group_marks])
+            cells = {mark: batch.column(name) for mark, name in names.items()}
+            cells |= {mark: compute.cast(cells[mark], pa.string()) for mark in columns.group_marks}
+            yield pa.RecordBatch.from_pydict(cells)
 
     def kept(self, duckdb: DuckDB, columns: Columns, on_bad: OnBad) -> Table:
         """The pairs as a table that can be read again, spilled to disk if it does not fit into memory."""
@@ -70,10 +77,10 @@ class Stream:
         first = next(batches, None)
         if first is not None:
             schema = first.schema
-        elif self.schema is not None:
-            schema = typed_schema(pa.schema([self.schema.field(name) for name in names]), columns)
         else:
-            schema = schema_without_rows(names, columns, text=self.text)
+            unknown = pa.string() if self.text else pa.null()
+            fields = [(name, unknown) if self.schema is None else self.schema.field(name) for name in names]
+            schema = _typed_schema(pa.schema(fields), columns)
         rest = chain([] if first is None else [first], batches)
         duckdb.keep("kept", pa.RecordBatchReader.from_batches(schema, rest))
         table = Table(duckdb, self.name, "kept", duckdb.types("select * from kept", self.name), self.text)
@@ -86,10 +93,7 @@ def joined(streams: Sequence[Stream], name: str) -> Stream:
     first = streams[0]
     for other in streams[1:]:
         if other.names != first.names:
-            raise DataError(
-                other.name, f"the columns differ from those of {first.name}",
-                "All files must have the same columns in the same order",
-            )  # fmt: skip
+            raise other_columns(other.name, first.name)
 
     def read() -> Iterator[Any]:
         whole.begins = []
@@ -179,3 +183,21 @@ def _up_to(mark: str, batches: Iterator[Any], name: str) -> Iterator[Any]:
 def arrow_stream(reader: Any, name: str) -> Stream:
     """A pyarrow RecordBatchReader, or any iterator of batches, as a stream."""
     return Stream(name, list(reader.schema.names), lambda: iter(reader), cast=FRAME_CAST, schema=reader.schema)
+
+
+def typed(batch: Any, columns: Columns) -> Any:
+    """An Arrow table or batch without columns of the type null."""
+    schema = _typed_schema(batch.schema, columns)
+    return batch if schema is batch.schema else batch.cast(schema)
+
+
+def _typed_schema(schema: Any, columns: Columns) -> Any:
+    """The schema without them; itself if it has none. In a wide table all columns but those of groups and people have
+    values."""
+    pa = need("pyarrow")
+    fields = list(schema)
+    if not any(pa.types.is_null(field.type) for field in fields):
+        return schema
+    texts = {*columns.key, *columns.by, columns.person}
+    kinds = ((field, pa.string() if field.name in texts else pa.int64()) for field in fields)
+    return pa.schema([field.with_type(kind) if pa.types.is_null(field.type) else field for field, kind in kinds])

@@ -13,14 +13,6 @@ from .duckdb import DuckDB, text_literal
 from .header import Doubt
 
 
-@dataclass(frozen=True)
-class File:
-    """A file in which rows are numbered: its name, and the SQL that reads it."""
-
-    name: str
-    origin: str
-
-
 @dataclass
 class Table:
     """`origin` is SQL that can follow FROM. `text`: all columns are text, as written (CSV, JSON)."""
@@ -30,7 +22,7 @@ class Table:
     origin: str
     types: dict[str, str]
     text: bool = False
-    files: list[File] = field(default_factory=list)
+    files: dict[str, str] = field(default_factory=dict)  # in which rows are numbered: the names, and SQL for each
     first_row: int = 1  # of data in the files: 2 if there is a header
     doubt: Doubt = ""  # why column names may be data; empty if they cannot be
     cast: Cast = field(default_factory=Cast)
@@ -39,6 +31,14 @@ class Table:
     cell_of: str = "null"  # SQL for the column a value comes from, if it differs from row to row: wide.py
     way_out: str = ""  # what to do about invalid rows that cannot be dropped or skipped
     counted: bool = False  # whether the number of rows is stored, and known without reading them
+
+    def kept(self, duckdb: DuckDB, columns: Columns, on_bad: OnBad) -> Table:
+        """The table itself, which can be read again, unlike a `Stream`."""
+        return self
+
+    @property
+    def each_file(self) -> dict[str, str]:
+        return self.files or {self.name: self.origin}
 
     def check(self, columns: Columns) -> Table:
         """The table itself; refuses columns that do not exist, or have the wrong type for their role."""
@@ -126,16 +126,16 @@ class Table:
             return None  # the usual case, without the cost of numbering rows
         which = " ".join(f"when coalesce({one.condition}, false) then {i}" for i, one in enumerate(bad))
         with self.duckdb.in_order():
-            for file in self.files or [File(self.name, self.origin)]:
+            for file, origin in self.each_file.items():
                 found = self.duckdb.rows(
                     f"select row, bad, cell_of from (select {self.numbered} as row, case {which} end as bad, "
-                    f"{self.cell_of} as cell_of from {file.origin}) where bad is not null order by row limit 1",
-                    file.name,
+                    f"{self.cell_of} as cell_of from {origin}) where bad is not null order by row limit 1",
+                    file,
                 )
                 if found:
                     row, which_one, cell_of = found[0]
                     one: BadRow = bad[which_one]
                     row += self.first_row - 1
-                    name, row = self.place(row) if self.place is not None else (file.name, row)
+                    name, row = self.place(row) if self.place is not None else (file, row)
                     return one.error(name, row, (one.column == columns.value and cell_of) or one.column)
         return None

@@ -17,58 +17,36 @@ import numpy as np
 from ..errors import DataError
 from .libraries import need
 from .lines import whole_lines
-from .packed import Readable, begun, opened_text, unreadable
-from .streams import Stream
-
-Opened = Callable[[], AbstractContextManager[Readable]]
+from .packed import Readable, Rest, begun, opened_text, unreadable
+from .streams import Stream, joined
 
 
 def line_stream(file: Readable, name: str) -> Stream:
-    return _stream(name, [(name, lambda: nullcontext(file))])
+    return _lines(name, lambda: nullcontext(file))
 
 
 def line_files(files: Sequence[Path], name: str) -> Stream:
     """The lines of files, one file after the other; they can be read again, and counted."""
-    inputs: list[tuple[str, Opened]] = [(str(path), partial(opened_text, path)) for path in files]
-    stream = _stream(name, inputs)
+    stream = joined([_lines(str(path), partial(opened_text, path)) for path in files], name)
     stream.rows = lambda: sum(batch.num_rows for batch in stream.open())
     return stream
 
 
-def _stream(name: str, inputs: Sequence[tuple[str, Opened]]) -> Stream:
-    stream = Stream(name, ["line"], lambda: read(), text=True)
-
+def _lines(name: str, opened: Callable[[], AbstractContextManager[Readable]]) -> Stream:
     def read() -> Iterator[Any]:
-        stream.begins = []
         rows = 0
-        for one, opened in inputs:
-            stream.begins.append((rows, one))
-            before = rows
-            try:
-                with opened() as file:
-                    for lines in whole_lines(_without_mark(begun(file, one)), one):
-                        batch = _batch(lines, one, rows - before)
-                        rows += batch.num_rows
-                        yield batch
-            except OSError as error:  # a damaged archive, for example
-                raise unreadable(one, error) from None
+        try:
+            with opened() as file:
+                text = begun(file, name)
+                unmarked = Rest(text, text.read(3).removeprefix(b"\xef\xbb\xbf"))
+                for lines in whole_lines(unmarked.read, name):
+                    batch = _batch(lines, name, rows)
+                    rows += batch.num_rows
+                    yield batch
+        except OSError as error:  # a damaged archive, for example
+            raise unreadable(name, error) from None
 
-    return stream
-
-
-def _without_mark(file: Readable) -> Callable[[int], bytes]:
-    """Skips a byte order mark, if there is one."""
-    first = True
-
-    def read(size: int) -> bytes:
-        nonlocal first
-        if not first:
-            return file.read(size)
-        first = False
-        head = file.read(max(size, 3))
-        return head.removeprefix(b"\xef\xbb\xbf") or file.read(size)
-
-    return read
+    return Stream(name, ["line"], read, text=True)
 
 
 def _batch(lines: bytes, name: str, before: int) -> Any:

@@ -23,7 +23,7 @@ from .columns import Columns, checked_columns, is_whole, no_value, quoted
 from .duckdb import DuckDB, text_literal
 from .libraries import need
 from .streams import Stream
-from .tables import File, Table
+from .tables import Table
 
 KEY, VALUE = "column", "cell"
 """The names of the key and value columns in the long form."""
@@ -77,12 +77,11 @@ def long_form(table: Table, columns: Columns) -> Table:
         return f"(select * from ({every}))"
 
     kinds = {KEY: "VARCHAR", VALUE: "VARCHAR" if table.text else "HUGEINT"}
-    files = table.files or [File(table.name, table.origin)]
     return replace(
         table,
         origin=long(table.origin),
         types={name: table.types[name] for name in kept} | kinds,
-        files=[File(each.name, long(each.origin, numbered=True)) for each in files],
+        files={name: long(origin, numbered=True) for name, origin in table.each_file.items()},
         counted=False,
         **_SAID,
     ).check(columns)

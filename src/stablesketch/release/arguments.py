@@ -20,7 +20,7 @@ from ..plan.asked import asked
 from ..privacy import Privacy, Relation
 from ..privacy.privacy import Unit
 from ..reading.columns import Columns, OnBad, checked_columns
-from ..reading.opened import Input
+from ..reading.found import Input
 from ..reading.wide import long_columns
 from ..statistic import Statistic, usual
 from ..text.wording import arg, in_python

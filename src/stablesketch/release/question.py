@@ -17,7 +17,7 @@ from ..errors import HIDDEN, ArgumentError
 from ..plan import Asked
 from ..privacy import Privacy
 from ..reading.columns import Columns, OnBad
-from ..reading.opened import Input
+from ..reading.found import Input
 from ..sketch.estimators import checked_confidence
 from ..statistic import Statistic, Subject
 from ..text.wording import arg

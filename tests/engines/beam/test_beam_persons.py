@@ -18,8 +18,8 @@ from stablesketch.beam import Release, SecretFrom
 from stablesketch.bounding.in_one_pass import Bounding
 from stablesketch.bounding.persons import bounded
 from stablesketch.engines.beam.elements import Pair
-from stablesketch.engines.beam.persons import AlikeFn, BoundFn, by_likeness
-from stablesketch.engines.beam.source import BeamSource
+from stablesketch.engines.beam.persons import BoundFn, by_likeness
+from stablesketch.engines.beam.source import BeamSource, added_up
 from stablesketch.engines.secret_from import TheSecret
 from stablesketch.reading.columns import Columns
 from stablesketch.reading.duckdb import DuckDB
@@ -126,14 +126,12 @@ def test_ids_of_two_types_are_refused(secret_file: Path, tmp_path: Path) -> None
 
 def test_pairs_that_are_alike_are_counted_whatever_the_bundles() -> None:
     """Those of another person, value or sort of key are not alike."""
-    one, fn = Pair(7, ("g",), "1", 1), AlikeFn()
+    one = Pair(7, ("g",), "1", 1)
     others = [Pair("7", ("g",), "1", 1), Pair(7, ("h",), "1", 1), Pair(7, ("g",), 1, 1), Pair(7, ("g",), "1", 2),
               Pair(7, ("g",), ("1", "1"), 1)]  # fmt: skip
     assert len({by_likeness(pair)[0] for pair in [one, *others]}) == 6
-    held = [fn.create_accumulator() for _ in range(3)]
-    for i in range(5):
-        held[i % 2] = fn.add_input(held[i % 2], one)
-    assert fn.extract_output(fn.merge_accumulators(held)) == (one, 5)
+    _, alike = by_likeness(one)
+    assert added_up([added_up([alike] * 3), added_up([alike]), alike]) == (one, 5)
 
 
 def released_here(task_of: Release, elements: list[Any], monkeypatch: pytest.MonkeyPatch, by: bool) -> list[Any]:

@@ -13,7 +13,7 @@ import stablesketch as ss
 from stablesketch.beam import Release, SecretFrom
 from stablesketch.plan import Asked
 from stablesketch.reading.columns import Columns
-from stablesketch.reading.opened import Input
+from stablesketch.reading.found import Input
 from stablesketch.release.arguments import DEFAULTS, What
 
 OF_BEAM = {

@@ -13,7 +13,7 @@ import stablesketch as ss
 from stablesketch.beam import SecretFrom
 from stablesketch.bounding.groups import Name, group_secret
 from stablesketch.engines.beam.source import BeamSource
-from stablesketch.engines.local.source import LocalSource
+from stablesketch.engines.local.release import LocalSource
 from stablesketch.engines.secret_from import TheSecret
 from stablesketch.reading.duckdb import DuckDB
 from stablesketch.release.decide import decide
@@ -50,7 +50,7 @@ def test_the_collectors_are_those_of_one_machine(
 
     table = tmp_path / "rows.csv"
     table.write_text("".join(["app,n,country\n", *(f"{app},{n},{country}\n" for app, n, _, country, _ in rows())]))
-    monkeypatch.setattr("stablesketch.engines.local.source.Secret.generate", secret.find)
+    monkeypatch.setattr(ss.Secret, "generate", secret.find)
     with DuckDB() as duckdb:
         source: AnsweringSource = LocalSource(duckdb, question, table)
         # One by one: in a table, keys have the fingerprints that its first group gives them.

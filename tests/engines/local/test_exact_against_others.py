@@ -19,7 +19,7 @@ from scipy import stats
 import stablesketch as ss
 from stablesketch.engines.local.exact import ExactGroup, exact_values
 from stablesketch.reading.columns import checked_columns
-from stablesketch.reading.opened import Input
+from stablesketch.reading.found import Input
 from stablesketch.statistic import Statistic
 
 RNG = np.random.default_rng(12)

@@ -57,7 +57,7 @@ def main() -> None:
 
     held = bytes(BITS)
     assert BITS in plan_bytes(lambda batches: [held for _ in batches])
-    sent = plan_bytes(Recipe(TheSecret(way), 1, plan=plan().to_json()).collect)
+    sent = plan_bytes(Recipe(TheSecret(way), plan=plan().to_json()).collect)
     assert b"STABLESKETCH_SECRET" in sent
     assert BITS not in sent
     assert BITS.hex().encode() not in sent

@@ -18,12 +18,11 @@ from engine_streams import secret
 
 import stablesketch as ss
 from stablesketch.cli.app import run
-from stablesketch.engines.local.source import LocalSource
+from stablesketch.engines.local.release import LocalSource
 from stablesketch.engines.spark import files
-from stablesketch.engines.spark.source import SparkSource
-from stablesketch.engines.spark.stages import stages_shown
+from stablesketch.engines.spark.release import SparkSource
 from stablesketch.reading.duckdb import DuckDB
-from stablesketch.reading.opened import Input
+from stablesketch.reading.found import Input
 from stablesketch.release.decide import decide
 from stablesketch.release.question import Question
 from stablesketch.spark import SecretFrom
@@ -67,7 +66,7 @@ class Both:
         """The number of pairs, after a look at states and skipped rows."""
         question, there = self._there(paths, key, value, more)
         own = there.secret._living()._together()
-        self._patch.setattr("stablesketch.engines.local.source.Secret.generate", lambda: ss.Secret.from_bytes(own))
+        self._patch.setattr(ss.Secret, "generate", lambda: ss.Secret.from_bytes(own))
         with DuckDB() as engine:
             here = LocalSource(engine, question, paths)
             chosen = decide(question).plan
@@ -213,7 +212,7 @@ def test_tasks_are_shown_until_something_else_is(spark: Any) -> None:
         yield from batches
 
     progress = Told()
-    with stages_shown(spark, progress) as shown:
+    with files.stages_shown(spark, progress) as shown:
         assert spark.range(0, 6, 1, 6).mapInArrow(slow, "id bigint").count() == 6
         assert shown is not None
         shown.begin("releasing", 3)

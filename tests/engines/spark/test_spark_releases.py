@@ -13,11 +13,11 @@ import pytest
 from engine_streams import BITS, SCHEMA, local_bytes, plan, rows, secret
 
 import stablesketch as ss
-from stablesketch.engines.local.source import LocalSource
-from stablesketch.engines.spark import source
+from stablesketch.engines.local.release import LocalSource
+from stablesketch.engines.spark import release as on_spark
 from stablesketch.engines.spark.frame import quiet
 from stablesketch.engines.spark.job import fresh_secret
-from stablesketch.engines.spark.source import SparkSource
+from stablesketch.engines.spark.release import SparkSource
 from stablesketch.reading.duckdb import DuckDB
 from stablesketch.release.decide import decide
 from stablesketch.release.question import Question
@@ -103,7 +103,7 @@ def pair_of_sources(
         secret().save(key)
     there = SparkSource(question, frame, SecretFrom.file(key))
     own = there.secret._living()._together()
-    monkeypatch.setattr("stablesketch.engines.local.source.Secret.generate", lambda: ss.Secret.from_bytes(own))
+    monkeypatch.setattr(ss.Secret, "generate", lambda: ss.Secret.from_bytes(own))
     return LocalSource(engine, question, path), there
 
 
@@ -153,7 +153,7 @@ def test_groups_come_as_a_frame_with_public_names_or_with_chosen_ones(frame: Any
 @pytest.mark.filterwarnings("ignore:PySpark does not yet:FutureWarning")  # toArrow of the test
 def test_more_groups_than_a_worker_keeps_open(frame: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker gives away what it has and opens others; and the driver takes many groups one by one."""
-    monkeypatch.setattr(source, "_FEW", 0)
+    monkeypatch.setattr(on_spark, "_FEW", 0)
     question = ss.question(ss.Moment(0.5), ADD_REMOVE, key="app", value="n", by="who", size=20)
     chosen = decide(question).plan
     names = [(str(who),) for who in range(103)]  # two of them have no pairs

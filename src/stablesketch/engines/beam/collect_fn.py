@@ -13,8 +13,7 @@ from ...reading.libraries import need
 from ...secret import Secret
 from ..local.pour import BadBatch, pour
 from ..secret_from import TheSecret, child_name
-from .batches import batch_of, columns_of, look_through, same_sorts, sorts_of
-from .elements import NAME
+from .elements import NAME, batch_of, columns_of, look_through, same_sorts, sorts_of
 from .travelled import Travelled
 
 beam = need("apache_beam", "beam")
@@ -72,10 +71,6 @@ class AccumulatorCoder(beam.coders.Coder):  # type: ignore[misc, name-defined]  
     def decode(self, encoded: bytes) -> Accumulator:
         return Accumulator.from_bytes(encoded)
 
-    def is_deterministic(self) -> bool:
-        """False: shards have random names."""
-        return False
-
 
 class CollectFn(beam.CombineFn):  # type: ignore[misc, name-defined]
     """Combines (group, key, value) into the bytes of a collector. It is pickled with the pipeline; the secret is not.
@@ -95,13 +90,14 @@ class CollectFn(beam.CombineFn):  # type: ignore[misc, name-defined]
     def add_input(self, accumulator: Accumulator, element: GroupedPair | tuple[Name, int]) -> Accumulator:
         """Counts a pair; or, given (group, people), that many people in the group, even if it has no pairs."""
         self._adopt(accumulator, element[0])
+        accumulator.fn = self
         if len(element) == 2:
             accumulator.people += element[1]
         else:
             accumulator.keys.append(element[1])
             accumulator.values.append(element[2])
             if len(accumulator.keys) >= _BUFFER:
-                self.counted(self._mine(accumulator))
+                self.counted(accumulator)
         return accumulator
 
     def merge_accumulators(self, accumulators: Iterable[Accumulator]) -> Accumulator:
@@ -111,7 +107,7 @@ class CollectFn(beam.CombineFn):  # type: ignore[misc, name-defined]
             if other.name is None:
                 continue
             self._adopt(whole, other.name)
-            raw = Accumulator.from_bytes((other if other.fn is not None else self._mine(other)).to_bytes())
+            raw = Accumulator.from_bytes(other.to_bytes())
             assert raw.blob is not None
             whole.people += raw.people
             whole.sorts = same_sorts(whole.sorts, raw.sorts)
@@ -125,13 +121,11 @@ class CollectFn(beam.CombineFn):  # type: ignore[misc, name-defined]
     def compact(self, accumulator: Accumulator) -> Accumulator:
         """Counts buffered pairs before the accumulator travels."""
         if accumulator.name is not None:
-            self.counted(self._mine(accumulator))
+            self.counted(accumulator)
         return accumulator
 
     def extract_output(self, accumulator: Accumulator) -> bytes:
-        if accumulator.name is None:
-            return b""
-        return self.counted(self._mine(accumulator)).to_bytes()
+        return b"" if accumulator.name is None else self.counted(accumulator).to_bytes()
 
     def get_accumulator_coder(self) -> AccumulatorCoder:
         return AccumulatorCoder()
@@ -139,21 +133,16 @@ class CollectFn(beam.CombineFn):  # type: ignore[misc, name-defined]
     def counted(self, accumulator: Accumulator) -> Collector:
         """The collector of an accumulator, with all of its pairs."""
         assert accumulator.name is not None
-        own = None if accumulator.collector is not None else self._own(accumulator.name)
-        if own is not None:
-            blob = accumulator.blob
-            accumulator.collector = self._open(own) if blob is None else Collector.from_bytes(blob, own)
-        assert accumulator.collector is not None
+        if accumulator.collector is None:
+            own, blob = self._own(accumulator.name), accumulator.blob
+            opened = Plan.from_json(self._plan).open(own) if blob is None else Collector.from_bytes(blob, own)
+            accumulator.collector = opened
         if accumulator.keys:
             accumulator.blob = None
             sorts = self._pour(accumulator.collector, accumulator.keys, accumulator.values)
             accumulator.sorts = same_sorts(accumulator.sorts, sorts)
             accumulator.keys, accumulator.values = [], []
         return accumulator.collector
-
-    def _mine(self, accumulator: Accumulator) -> Accumulator:
-        accumulator.fn = self
-        return accumulator
 
     def _adopt(self, accumulator: Accumulator, name: Name) -> None:
         if accumulator.name is None:
@@ -162,9 +151,6 @@ class CollectFn(beam.CombineFn):  # type: ignore[misc, name-defined]
             raise ArgumentError(
                 "key", HIDDEN, "must be the same for all pairs that are combined", "Key the pairs by group and window"
             )
-
-    def _open(self, secret: Secret) -> Collector:
-        return Plan.from_json(self._plan).open(secret)
 
     def _own(self, name: Name) -> Secret:
         return secret_of(self._secret.find(), name, self._separate)
@@ -177,7 +163,7 @@ class CollectFn(beam.CombineFn):  # type: ignore[misc, name-defined]
             look_through([], values, None)  # Arrow would turn True and numpy's floats into whole numbers
         sorts = sorts_of(columns)
         try:
-            pour([batch_of(columns, sorts, values)], collector, keys=len(columns), clip=self._clip)
+            pour([batch_of(columns, sorts, values)], collector, clip=self._clip)
         except (BadBatch, OverflowError, UnicodeError, arrow_error) as error:
             counted = collector.plan.privacy.unit == "individual"
             look_through(columns, values, None if self._clip or counted else collector.plan.privacy.max_value)
@@ -199,5 +185,5 @@ class CountedFn(CollectFn):
 
     def extract_output(self, accumulator: Accumulator) -> tuple[bytes, int]:  # type: ignore[override]
         """The bytes of the collector, and the number."""
-        collector = self.counted(self._mine(accumulator))
+        collector = self.counted(accumulator)
         return collector.to_bytes(), accumulator.people if self._persons else collector.pairs

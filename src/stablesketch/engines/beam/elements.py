@@ -3,6 +3,8 @@
 Every element is checked here, before anything is combined, as every row of a table is. An invalid one therefore fails
 the pipeline before a runner that works in stages has released anything, whether or not the pair would have been kept.
 The messages are those of reading/columns.py.
+
+Buffered pairs become Arrow batches here too. Each column has one sort, so that Arrow converts nothing on its own.
 """
 
 from __future__ import annotations
@@ -19,12 +21,14 @@ import numpy as np
 from ...errors import ArgumentError, ArgumentTypeError, DataError
 from ...privacy import Privacy
 from ...reading.columns import BadRow, Columns, OnBad, Zeros, bad_rows, no_key, no_value
+from ...reading.libraries import need
 from ...sketch.columns import MAX_WEIGHT
 from ...text.wording import arg
 
 NAME = "the PCollection"
 _USUAL = frozenset([str, int])  # types of nearly all keys, groups and people
 _MAP_IT = "Map it to a text, a whole number or a date first"
+ColumnsOfPairs = Sequence[Sequence[Any]]
 
 
 class Pair(NamedTuple):
@@ -184,3 +188,73 @@ def kinds(items: Sequence[Any]) -> set[str]:
 
 def _plain(item: Any) -> Any:
     return int(item) if isinstance(item, np.integer) else str(item) if isinstance(item, str) else item
+
+
+def columns_of(keys: list[Any]) -> ColumnsOfPairs:
+    """The parts of keys, each a column."""
+    parts = {len(key) if isinstance(key, tuple) else 0 for key in keys}
+    if len(parts) > 1:
+        raise _uneven()
+    return [keys] if parts == {0} else list(zip(*keys, strict=True))
+
+
+def sorts_of(columns: ColumnsOfPairs) -> list[str]:
+    """The one sort of each column of keys."""
+    found: list[str] = []
+    for column in columns:
+        sorts = sorted(kinds(column))
+        if len(sorts) > 1 or None in column[:1]:
+            look_through([column], None, None)
+            raise _mixed(*sorts[:2])
+        found += sorts
+    return found
+
+
+def same_sorts(known: list[str], others: list[str]) -> list[str]:
+    """The sorts of keys, which must be the same for all pairs of a group; None before the first."""
+    if known and others and known != others:
+        if len(known) != len(others):
+            raise _uneven()
+        raise next(_mixed(*sorted(two)) for two in zip(known, others, strict=True) if two[0] != two[1])
+    return known or others
+
+
+def _uneven() -> DataError:
+    return DataError(
+        NAME, "keys have different numbers of parts", "Map them to tuples of the same length first", column="key"
+    )
+
+
+def _mixed(one: str, other: str) -> DataError:
+    return DataError(
+        NAME, f"has keys of different types, {one} and {other}", "Convert all keys to one type first", column="key"
+    )
+
+
+def batch_of(columns: ColumnsOfPairs, sorts: list[str], values: list[Any] | None) -> Any:
+    """The columns k0, ..., v."""
+    pa = need("pyarrow", "beam")
+    arrays = {f"k{i}": _array(*pair) for i, pair in enumerate(zip(columns, sorts, strict=True))}
+    if values is not None:
+        arrays["v"] = pa.array(values, pa.int64())
+    return pa.record_batch(arrays)
+
+
+def _array(column: Sequence[Any], sort: str) -> Any:
+    pa = need("pyarrow", "beam")
+    if sort != "whole number":
+        return pa.array(column)
+    try:
+        return pa.array(column, pa.int64())
+    except OverflowError:
+        return pa.array(column, pa.uint64())
+
+
+def look_through(columns: ColumnsOfPairs, values: Sequence[Any] | None, largest: int | None) -> None:
+    """Raises an error about the first item that cannot be a key or a value."""
+    named = [*(("key", column) for column in columns), *([] if values is None else [("value", values)])]
+    for name, column in named:
+        for item in column:
+            bad = bad_item(name, item, largest)
+            if bad is not None:
+                raise bad.error(NAME, None, name)

@@ -4,7 +4,7 @@ Accumulators hold the candidates of `bounding/in_one_pass.py` and nothing else. 
 costs a worker no more than one with a hundred, and a runner bounds as much as it can before anything travels. The
 result is the same however pairs were spread, combined and retried: a function of the person's pairs and of the secret.
 
-Identical pairs of a person are counted first (`AlikeFn`), because each has its own rank (bounding/ranks.py).
+Identical pairs of a person are counted first (`by_likeness`), because each has its own rank (bounding/ranks.py).
 
 **Who is one person.** People are keyed by their id as text. If an id were text in one place and a number in another,
 "7" and 7, it could be one person, or two who would be bounded as one, so that what is kept of one would depend on the
@@ -28,42 +28,21 @@ beam = need("apache_beam", "beam")
 
 Kept = tuple[Name, Any, int]  # group, key, value
 Held = tuple[str, Candidates[Kept]]  # the sort of the person's id, and what may be kept
-
-
 Alike = tuple[Pair, int]  # a pair, and how many identical pairs its person has
 
 
-def by_likeness(pair: Pair) -> tuple[tuple[str, ...], Pair]:
-    """Keys identical pairs of a person alike: every part as text, with its sort."""
+def by_likeness(pair: Pair) -> tuple[tuple[str, ...], Alike]:
+    """Keys identical pairs of a person alike, to be counted: every part as text, with its sort."""
     keys = pair.key if isinstance(pair.key, tuple) else (pair.key,)
     parts = [pair.person, *keys, pair.value, *pair.group]
     sorts = (kind for part in parts for kind in kinds([part]))
-    return (*map(text_of, parts), *sorts), pair
+    return (*map(text_of, parts), *sorts), (pair, 1)
 
 
 def by_person(element: tuple[Any, Alike]) -> tuple[str, Alike]:
     """Keys a pair by the person's id as text."""
     alike = element[1]
     return text_of(alike[0].person), alike
-
-
-class AlikeFn(beam.CombineFn):  # type: ignore[misc, name-defined]  # Beam is untyped
-    """Counts identical pairs; one of them stands for all."""
-
-    def create_accumulator(self) -> tuple[Pair | None, int]:
-        return None, 0
-
-    def add_input(self, held: tuple[Pair | None, int], pair: Pair) -> tuple[Pair | None, int]:
-        return pair, held[1] + 1
-
-    def merge_accumulators(self, accumulators: Iterable[tuple[Pair | None, int]]) -> tuple[Pair | None, int]:
-        found, count = self.create_accumulator()
-        for pair, more in accumulators:
-            found, count = pair or found, count + more
-        return found, count
-
-    def extract_output(self, held: tuple[Pair | None, int]) -> tuple[Pair | None, int]:
-        return held
 
 
 def kept_pairs(element: tuple[str, list[Kept]]) -> Iterator[tuple[Name, Any]]:

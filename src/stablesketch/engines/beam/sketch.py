@@ -14,7 +14,7 @@ from ..secret_from import SecretFrom, TheSecret
 from ..stored_plan import largest_value, refuse_whole_keys
 from .collect_fn import CollectFn, secret_of
 from .elements import ElementReader, have_values
-from .reading import Read, by_group, checked_reference, windows_of_a_pair
+from .source import Read, by_group, checked_reference, windows_of_a_pair
 
 beam = need("apache_beam", "beam")
 

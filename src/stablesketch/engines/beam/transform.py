@@ -19,8 +19,8 @@ input has been read. This therefore works only for input that ends, and is refus
 nothing would ever be released. `public_windows` is refused as well: it may be known which windows have pairs, but not
 which have pairs that were *kept*.
 
-**Whole keys** (`unit="key"`) are added up first (whole_keys.py). They are not released by group or window: a key in
-several of these would change them all. `Question`, for which a window is a group, refuses it.
+**Whole keys** (`unit="key"`) are added up first (bounding/whole_keys.py). They are not released by group or window: a
+key in several of these would change them all. `Question`, for which a window is a group, refuses it.
 
 **Once.** A window is released when it closes. Triggers that fire several times, and windows that accept late data,
 would release a state twice, so they are refused. So are merging windows, whose name is unknown when a pair arrives.
@@ -38,8 +38,8 @@ from ...collector import Collector
 from ...errors import HIDDEN, ArgumentError, ArgumentTypeError
 from ...privacy import Privacy
 from ...privacy.discrete_laplace import KeyedIntegers
+from ...reading.found import Input
 from ...reading.libraries import need
-from ...reading.opened import Input
 from ...release.arguments import What, asks, question, warned
 from ...release.decide import Decision, decide
 from ...release.outcome import GroupRelease
@@ -52,8 +52,7 @@ from ...statistic.published import Release as Released
 from ..secret_from import SecretFrom, TheSecret
 from .collect_fn import secret_of
 from .elements import check_elements, have_values
-from .reading import checked_reference, windows_of_a_pair
-from .source import BeamSource
+from .source import BeamSource, checked_reference, windows_of_a_pair
 
 if TYPE_CHECKING:
     from ...ledger import Ledger

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from typing import Any
 
 from ...collector import Collector
 from ...plan import Plan
 from ...reading.columns import Columns, OnBad
 from ...reading.duckdb import DuckDB
-from ...reading.opened import Input, opened
+from ...reading.found import Input
+from ...reading.opened import opened
 from ...reading.streams import Stream
 from ...reading.tables import Table
 from ...release.source import Progress
 from ...secret import Secret
 from ..stored_plan import largest_value, refuse_whole_keys
 from .pour import BadBatch, pour
-
-Result = TypeVar("Result")
 
 
 def collected_shard(
@@ -36,8 +35,8 @@ def collected_shard(
     collector = plan.open(secret, shard)
     poured(
         data, plan, columns,
-        lambda read: pour(read, collector, keys=len(columns.key), clip=clip, progress=progress),
-        how=how, clip=clip, on_bad=on_bad, progress=progress,
+        lambda read: pour(read, collector, clip=clip, progress=progress),
+        how=how or Input(), clip=clip, on_bad=on_bad, progress=progress,
     )  # fmt: skip
     return collector
 
@@ -46,26 +45,24 @@ def poured(
     data: object,
     plan: Plan,
     columns: Columns,
-    work: Callable[[Iterator[Any]], Result],
+    work: Callable[[Iterator[Any]], object],
     *,
-    how: Input | None = None,
-    clip: bool = False,
-    on_bad: OnBad = "error",
+    how: Input,
+    clip: bool,
+    on_bad: OnBad,
     progress: Progress | None = None,
-) -> Result:
+) -> None:
     """Runs `work` on the batches of these data."""
     refuse_whole_keys(plan)
     columns, largest = columns.under(plan.privacy.relation), largest_value(plan, clip)
     with DuckDB() as duckdb:
-        source = opened(duckdb, data, columns, how or Input(), on_bad)
-        if isinstance(source, Stream) and on_bad == "skip":
+        source = opened(duckdb, data, columns, how, on_bad)
+        if on_bad == "skip":
             source = source.kept(duckdb, columns, on_bad)
         batches = (
             source.batches(columns) if isinstance(source, Stream) else source.batches(source.query(columns, on_bad))
         )
-        if progress is not None:
-            progress.begin("reading", source.known_rows() if isinstance(source, Table) else None)
-        return naming_bad_rows(source, columns, largest, on_bad, batches, work)
+        naming_bad_rows(source, columns, largest, on_bad, batches, work, progress)
 
 
 def naming_bad_rows(
@@ -74,17 +71,21 @@ def naming_bad_rows(
     largest: int | None,
     on_bad: OnBad,
     batches: Iterator[Any],
-    work: Callable[[Iterator[Any]], Result],
-) -> Result:
+    work: Callable[[Iterator[Any]], object],
+    progress: Progress | None,
+) -> None:
     """Runs `work` on the batches. If a row is invalid, finds it again and names its file, row and column."""
+    if progress is not None:
+        progress.begin("reading", source.known_rows())
     try:
-        return work(batches)
+        work(batches)
     except BadBatch as bad:
         batches.close()  # type: ignore[attr-defined]  # a generator; a table cannot be queried while it is read
         found = source.first_bad(columns, largest, on_bad) if isinstance(source, Table) else None
         if found is None:
-            first = source.first_row if isinstance(source, Stream) else 1
-            names = [*columns.key, *([columns.value] if columns.value else []), *columns.by]
-            placed = source.place if isinstance(source, Stream) else None
-            found = bad.located(source.name, first, names, largest, columns.zeros, placed)
+            name, row = source.name, bad.before + 1
+            if isinstance(source, Stream):
+                name, row = source.place(bad.before + source.first_row)
+            names = [one for one, mark in columns.marked if mark != "u"]
+            found = bad.located(name, row, names, largest, columns.zeros)
         raise found from None

@@ -12,7 +12,8 @@ from ...errors import ArgumentError, ArgumentTypeError, Shown
 from ...numbers.checked import checked_whole
 from ...reading.columns import Columns, OnBad, checked_columns
 from ...reading.duckdb import DuckDB
-from ...reading.opened import Input, opened_table, with_usual_types
+from ...reading.found import Input
+from ...reading.opened import opened_table, with_usual_types
 from ...reading.wide import long_columns
 from ...release.tabular import Column, Tabular, names_of_groups, parts_of
 from ...secret import Secret

@@ -13,7 +13,8 @@ from ...ledger.record import PEOPLE, Ask
 from ...privacy.charge import Charge
 from ...reading.columns import OnBad, checked_columns
 from ...reading.duckdb import DuckDB
-from ...reading.opened import Input, opened_table
+from ...reading.found import Input
+from ...reading.opened import opened_table
 from ...release.publish import Till
 from ...secret.paying import until_shown
 from ...text.wording import arg, either

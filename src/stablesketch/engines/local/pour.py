@@ -9,7 +9,7 @@ leaves the same state as those n rows, to the last bit; tests check this.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -21,11 +21,11 @@ from ...plan import Plan
 from ...plan.mechanism import mechanism_of
 from ...reading.columns import ZERO_REFUSED, Zeros, zeros_under
 from ...reading.libraries import need
-from ...reading.numbers import numbers
 from ...reading.numpy_arrow import to_numpy
-from ...reading.value_text import is_zero_text, wrong_text, zeros_of
+from ...reading.values import is_zero_text, numbers, wrong_text, zeros_of
 from ...release.source import Progress
 from ...sketch.columns import MAX_WEIGHT
+from ...sketch.projection import Totals
 from ...text.wording import arg
 from .fold import Fold, FoldedSink, Unfolded
 from .group_collectors import ListedGroups, MetGroups
@@ -38,60 +38,49 @@ class BadBatch(Exception):
         super().__init__(str(error))
         self.before, self.batch, self.error = before, batch, error
 
-    def located(
-        self,
-        source: str,
-        first_row: int | None,
-        names: Sequence[str],
-        largest: int | None,
-        zeros: Zeros,
-        placed: Callable[[int], tuple[str, int]] | None = None,
-    ) -> DataError:
-        """The error, which names the source, the column and, if rows have numbers, the row.
+    def located(self, source: str, first: int, names: Sequence[str], largest: int | None, zeros: Zeros) -> DataError:
+        """The error, which names the source, the column and the row. The first row of the batch is row `first`.
 
         `names` are the column names of the batch. The value itself is not shown.
         """
-        way_out = f"Drop such rows first, or skip them ({arg('on_bad', 'skip')})"
         for mark, name, column in zip(self.batch.schema.names, names, self.batch.columns, strict=True):
-            for place, item in enumerate(column.to_pylist(), start=self.before):
-                row = None if first_row is None else place + first_row
-                if row is not None and placed is not None:
-                    source, row = placed(row)
-                if item is None:
-                    return DataError(source, "is empty or null", way_out, row=row, column=name)
-                if mark != "v" or (is_zero_text(str(item)) and zeros != "refused"):
-                    continue
-                if is_zero_text(str(item)):
-                    add_remove = f"Pass {arg('relation', 'add_remove')}, where a 0 is an absent key"
-                    return DataError(source, ZERO_REFUSED, add_remove, row=row, column=name)
-                if wrong := wrong_text(str(item), way_out):
+            for row, item in enumerate(column.to_pylist(), start=first):
+                if wrong := _wrong(item, largest, zeros, value=mark == "v"):
                     return DataError(source, *wrong, row=row, column=name)
-                number = Decimal(str(item).strip())
-                if number > MAX_WEIGHT:
-                    return DataError(source, "is above 2^53", "Use a coarser unit", row=row, column=name)
-                if largest is not None and number > largest:
-                    return DataError(
-                        source, f"is above the promised {arg('max_value', largest)}, which the guarantee relies on",
-                        f"Clip values to {largest:,} ({arg('clip', True)})", row=row, column=name,
-                    )  # fmt: skip
         return DataError(source, "invalid pairs in a batch", "Correct the input")
 
 
-def pour(
-    batches: Iterable[Any], collector: Collector, *, keys: int, clip: bool = False, progress: Progress | None = None
-) -> None:
+def _wrong(item: Any, largest: int | None, zeros: Zeros, *, value: bool) -> tuple[str, str] | None:
+    """What is wrong with a cell, and what to do; None if nothing is."""
+    way_out = f"Drop such rows first, or skip them ({arg('on_bad', 'skip')})"
+    if item is None:
+        return "is empty or null", way_out
+    text = str(item)
+    if not value or (is_zero_text(text) and zeros != "refused"):
+        return None
+    if is_zero_text(text):
+        return ZERO_REFUSED, f"Pass {arg('relation', 'add_remove')}, where a 0 is an absent key"
+    if wrong := wrong_text(text, way_out):
+        return wrong
+    number = Decimal(text.strip())
+    if number > MAX_WEIGHT:
+        return "is above 2^53", "Use a coarser unit"
+    if largest is not None and number > largest:
+        problem = f"is above the promised {arg('max_value', largest)}, which the guarantee relies on"
+        return problem, f"Clip values to {largest:,} ({arg('clip', True)})"
+    return None
+
+
+def pour(batches: Iterable[Any], collector: Collector, *, clip: bool = False, progress: Progress | None = None) -> None:
     """Counts every pair of the batches (columns k0, ..., v)."""
-    highest = _highest(collector.plan)
-    rows = _rows(collector.plan, lambda _, *folded: collector.add_folded(*folded), grouped=False)
+    plan = collector.plan
+    rows = _rows(plan, lambda _, *folded: collector.add_folded(*folded), grouped=False)
     done = 0
     for read in batches:
-        batch, weighted = read, read.num_columns > keys
         try:
-            if weighted:
-                batch = _without_zeros(batch, keys, zeros_under(collector.plan.privacy.relation))
-            column: Any = tuple(batch.column(i) for i in range(keys)) if keys > 1 else batch.column(0)
-            values = numbers(batch.column(keys), highest, clip) if weighted else None
-            rows.add(collector.fingerprint(column), values)
+            batch = _without_zeros(read, zeros_under(plan.privacy.relation))
+            values = _values(batch, plan, clip)
+            rows.add(collector.fingerprint(_keys(batch)), values)
         except ArgumentError as error:
             raise BadBatch(done, read, error) from None
         done += read.num_rows
@@ -100,11 +89,24 @@ def pour(
     rows.finish()
 
 
-def _without_zeros(batch: Any, place: int, zeros: Zeros) -> Any:
+def _keys(batch: Any) -> Any:
+    """The column of keys, or the columns of their parts."""
+    parts = tuple(batch.column(mark) for mark in batch.schema.names if mark.startswith("k"))
+    return parts if len(parts) > 1 else parts[0]
+
+
+def _values(batch: Any, plan: Plan, clip: bool) -> Totals | None:
+    """The values, up to the largest that the plan allows a row; None if there is no column of them."""
+    if "v" not in batch.schema.names:
+        return None
+    return numbers(batch.column("v"), MAX_WEIGHT if plan.privacy.unit == "individual" else plan.privacy.max_value, clip)
+
+
+def _without_zeros(batch: Any, zeros: Zeros) -> Any:
     """Without rows of value 0, if zeros are left out (reading/columns.py): streams do not pass through SQL."""
-    column, compute = batch.column(place), need("pyarrow.compute")
-    if zeros == "refused":
+    if zeros == "refused" or "v" not in batch.schema.names:
         return batch
+    column, compute = batch.column("v"), need("pyarrow.compute")
     text = need("pyarrow.types").is_string(column.type) or need("pyarrow.types").is_large_string(column.type)
     zero = zeros_of(column) if text else compute.equal(column, 0)
     return batch.filter(compute.invert(compute.fill_null(zero, False))) if compute.any(zero).as_py() else batch
@@ -116,17 +118,10 @@ def _rows(plan: Plan, sink: FoldedSink, *, grouped: bool) -> Fold | Unfolded:
     return Fold(sink, grouped=grouped, individuals=each) if folds else Unfolded(sink, individuals=each)
 
 
-def _highest(plan: Plan) -> int:
-    """The largest value of a row."""
-    return MAX_WEIGHT if plan.privacy.unit == "individual" else plan.privacy.max_value
-
-
 def pour_groups(
     batches: Iterable[Any],
     groups: ListedGroups | MetGroups,
     *,
-    keys: int,
-    group_columns: int,
     clip: bool = False,
     progress: Progress | None = None,
     most: int | None = None,
@@ -138,28 +133,23 @@ def pour_groups(
     says what a value of 0 is, if the plan does not: a table under replace has plans for add_remove.
     """
     compute = need("pyarrow.compute")
-    highest = _highest(groups.plan)
-    rows = _rows(groups.plan, groups.add, grouped=True)
+    plan = groups.plan
+    rows = _rows(plan, groups.add, grouped=True)
     counts = np.zeros(0, np.int64)
     done = 0
     stopped = False
     for read in batches:
-        batch, weighted = read, read.num_columns > keys + group_columns
         try:
-            if weighted:
-                batch = _without_zeros(batch, keys, zeros or zeros_under(groups.plan.privacy.relation))
-            names = [batch.column(batch.num_columns - group_columns + i) for i in range(group_columns)]
-            joined = names[0] if group_columns == 1 else compute.binary_join_element_wise(*names, "\x1f")
+            batch = _without_zeros(read, zeros or zeros_under(plan.privacy.relation))
+            names = [batch.column(mark) for mark in batch.schema.names if mark.startswith("g")]
+            joined = names[0] if len(names) == 1 else compute.binary_join_element_wise(*names, "\x1f")
             if joined.null_count:
                 raise ArgumentError("by", None, "must not be null in any row", "Drop such rows first, or skip them")
             found = groups.codes(joined)
-            there = found.is_valid()
-            column: Any = (
-                tuple(batch.column(i).filter(there) for i in range(keys)) if keys > 1 else batch.column(0).filter(there)
-            )
-            values = numbers(batch.column(keys).filter(there), highest, clip) if weighted else None
-            group = to_numpy(found.drop_null())
-            prints = groups.fingerprints(column, group)
+            pairs = batch.select([mark for mark in batch.schema.names if not mark.startswith("g")])
+            kept, group = pairs.filter(found.is_valid()), to_numpy(found.drop_null())
+            values = _values(kept, plan, clip)
+            prints = groups.fingerprints(_keys(kept), group)
             here = np.bincount(group, minlength=len(counts))
             here[: len(counts)] += counts
             rows.add(prints, values, group)

@@ -20,8 +20,8 @@ from ...collector.wire import decode
 from ...errors import ArgumentTypeError, BlobError, DataError
 from ...plan import Plan
 from ...reading.columns import OnBad, checked_columns
+from ...reading.found import Input
 from ...reading.libraries import need
-from ...reading.opened import Input
 from ...release.tabular import names_of_groups
 from ...secret import Secret
 from ...text.wording import arg
@@ -73,7 +73,6 @@ def collect(
         raise ArgumentTypeError("plan", type(plan), "must be a Plan", "Pass the result of ss.plan(...)")
     kept = checked_secret(secret)
     columns, whole, how = checked_columns(key, value, by), named_shard(shard), Input(format, header, delimiter, sql)
-    keys, width = len(columns.key), len(columns.by)
     states: dict[Name, bytes] = {}
 
     def own(name: Name) -> Secret:
@@ -84,18 +83,25 @@ def collect(
 
     def all_of(batches: Iterator[Any]) -> None:
         collector = plan.open(kept, whole)
-        pour(batches, collector, keys=keys, clip=clip)
+        pour(batches, collector, clip=clip)
         states[()] = collector.to_bytes()
 
     def by_group(batches: Iterator[Any]) -> None:
-        rest, more, turn = _Counted(batches), True, 0
+        rows = 0
+
+        def counted() -> Iterator[Any]:
+            nonlocal rows
+            for batch in batches:
+                rows += batch.num_rows
+                yield batch
+
+        rest, more, turn = counted(), True, 0
         while more:
-            before = rest.rows
-            groups = MetGroups(plan, width, partial(opened, turn), alike=not separate)
+            groups = MetGroups(plan, len(columns.by), partial(opened, turn), alike=not separate)
             try:
-                more = pour_groups(rest, groups, keys=keys, group_columns=width, clip=clip, most=_OPEN_GROUPS)
+                more = pour_groups(rest, groups, clip=clip, most=_OPEN_GROUPS)
             except BadBatch as bad:
-                bad.before += before
+                bad.before = rows - bad.batch.num_rows  # those of all turns
                 raise
             turn += 1
             for name, collector in groups.met():
@@ -110,18 +116,6 @@ def collect(
     names = names_of_groups(columns.by, [COLUMN])
     table = {each: pa.array([name[i] for name in sorted(states)], pa.string()) for i, each in enumerate(names)}
     return pa.table({**table, COLUMN: pa.array([states[name] for name in sorted(states)], pa.binary())})
-
-
-class _Counted:
-    """Batches, and the number of rows in those taken so far."""
-
-    def __init__(self, batches: Iterator[Any]) -> None:
-        self._batches, self.rows = batches, 0
-
-    def __iter__(self) -> Iterator[Any]:
-        for batch in self._batches:
-            self.rows += batch.num_rows
-            yield batch
 
 
 def merge(data: object, *, secret: Secret | None = None, column: str = COLUMN) -> Collector:

@@ -1,4 +1,6 @@
-"""Files and queries read by Spark, for people who do not write code: `stablesketch release --engine spark`."""
+"""Files and queries read by Spark, for people who do not write code: `stablesketch release --engine spark`. Progress is
+shown by the tasks of the running stage, as a bar.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +9,14 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
+import threading
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from ...errors import ArgumentError, DataError, LibraryMissing, in_one_line
+from ...reading.files import check_listed_once
 from ...reading.found import format_by_name
 from ...reading.libraries import need
 from ...release.outcome import Outcome
@@ -21,7 +25,6 @@ from ...text.wording import arg
 from ..secret_from import SecretFrom
 from .frame import DataFrame, TextFrame, quiet, shown_path
 from .release import run_frame
-from .stages import stages_shown
 from .text_files import text_frame
 
 if TYPE_CHECKING:
@@ -36,7 +39,9 @@ _SETTINGS = {
     "spark.sql.files.ignoreCorruptFiles": "false",
     "spark.sql.files.ignoreMissingFiles": "false",
 }
-Result = TypeVar("Result")
+
+_SECONDS = 0.3  # between two updates of the progress
+_WORDS = "running on Spark"
 
 
 def run_files(
@@ -110,13 +115,14 @@ def _frame(spark: Any, files: Sequence[str] | None, question: Question) -> DataF
     if how.sql is not None:
         if files:
             raise ArgumentError("sql", how.sql, "must name its files itself on Spark", "Leave the files out")
-        query = how.sql
-        return _typed(query, lambda: _looked_at(spark.sql(query)))
+        with _typed(how.sql):
+            return _looked_at(spark.sql(how.sql))
     assert files
     if "-" in files:
         raise ArgumentError("data", "-", "cannot be standard input on Spark", "Save it to a file first")
     name = files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1:,} more"
-    found = _typed(name, lambda: _listed(spark, files))
+    with _typed(name):
+        found = _listed(spark, files)
     kind = format_by_name([Path(path) for path in found], how.format)
     if kind in ("arrow", "orc"):
         raise DataError(
@@ -126,10 +132,11 @@ def _frame(spark: Any, files: Sequence[str] | None, question: Question) -> DataF
     above = _above_folders(found)
     if above is not None:
         reader = reader.option("basePath", above)
-    if kind == "parquet":
-        return _typed(name, lambda: _looked_at(reader.parquet(*files)))
-    lines = reader.option("lineSep", "\n")
-    return _typed(name, lambda: text_frame(name, _looked_at(lines.text(list(files))), kind, how, question.columns))
+    with _typed(name):
+        if kind == "parquet":
+            return _looked_at(reader.parquet(*files))
+        lines = _looked_at(reader.option("lineSep", "\n").text(list(files)))
+        return text_frame(name, lines, kind, how, question.columns)
 
 
 def _listed(spark: Any, files: Sequence[str]) -> list[str]:
@@ -137,14 +144,9 @@ def _listed(spark: Any, files: Sequence[str]) -> list[str]:
     found = sorted(row[0] for row in spark.read.format("binaryFile").load(list(files)).select("path").collect())
     if not found:
         raise DataError(", ".join(files), "there are no files, or all are empty", "Check the path")
-    seen: set[str] = set()
-    for path in found:
-        real = os.path.realpath(shown_path(path)) if path.startswith("file:") else path
-        if real in seen:
-            raise DataError(
-                shown_path(path), "this file is listed twice, so its rows would count twice", "List it once"
-            )
-        seen.add(real)
+    check_listed_once(
+        (shown_path(path), os.path.realpath(shown_path(path)) if path.startswith("file:") else path) for path in found
+    )
     return found
 
 
@@ -163,10 +165,11 @@ def _looked_at(frame: DataFrame) -> DataFrame:
     return frame
 
 
-def _typed(source: str, read: Callable[[], Result]) -> Result:
+@contextlib.contextmanager
+def _typed(source: str) -> Iterator[None]:
     """Spark's message about a query or file, in one line."""
     try:
-        return read()
+        yield
     except need("pyspark.errors", "spark").PySparkException as error:
         text = str(error).strip().split("\n")[0]
         missing = re.match(r"\[PATH_NOT_FOUND\] Path does not exist: (.+?)\.? SQLSTATE", text)
@@ -187,3 +190,60 @@ def _damaged_files_named() -> Iterator[None]:
             raise
         problem = "the file cannot be read: it is damaged or no longer exists"
         raise DataError(shown_path(unquote(found[1])), problem, "Correct it, or leave it out") from None
+
+
+@contextlib.contextmanager
+def stages_shown(session: Any, progress: Progress | None) -> Iterator[Progress | None]:
+    """A progress that shows what Spark does, until it is used to show other work.
+
+    Spark Connect does not report its progress, so only the words are shown there.
+    """
+    if progress is None:
+        yield None
+        return
+    progress.begin(_WORDS, None)
+    tracker = session.sparkContext.statusTracker() if hasattr(session, "_jsparkSession") else None
+    shown = _Shown(tracker, progress)
+    try:
+        yield shown
+    finally:
+        shown.stop()
+
+
+class _Shown:
+    def __init__(self, tracker: Any, progress: Progress) -> None:
+        self._tracker, self._progress = tracker, progress
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+        if tracker is not None:
+            self._thread.start()
+
+    def begin(self, what: str, total: int | None) -> None:
+        self.stop()
+        self._progress.begin(what, total)
+
+    def advance(self, steps: int) -> None:
+        self._progress.advance(steps)
+
+    def stop(self) -> None:
+        """Stops updating."""
+        self._stopped.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _watch(self) -> None:
+        current, done = None, 0
+        with contextlib.suppress(Exception):  # Spark may stop while it is asked, and nothing depends on the answer
+            while not self._stopped.wait(_SECONDS):
+                # If there are several stages, the others wait for the first.
+                stage = next(iter(sorted(self._tracker.getActiveStageIds())), None)
+                found = None if stage is None else self._tracker.getStageInfo(stage)
+                if found is None:
+                    continue
+                if stage != current:
+                    current, done = stage, 0
+                    self._progress.begin(f"{_WORDS}, tasks of stage {stage}", int(found.numTasks))
+                finished = int(found.numCompletedTasks)
+                if finished > done:
+                    self._progress.advance(finished - done)
+                    done = finished

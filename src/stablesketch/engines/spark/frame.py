@@ -12,8 +12,7 @@ from urllib.parse import unquote
 from ...errors import ArgumentTypeError, DataError
 from ...reading.columns import BadRow, Cast, Columns, bad_rows, checked_types, is_zero
 from ...reading.libraries import need
-from ...reading.value_text import digits
-from ...release.question import Question
+from ...reading.values import digits
 from ...text.wording import arg, either
 
 DataFrame = Any  # from pyspark.sql, classic or Spark Connect: neither is imported just for its type
@@ -74,11 +73,7 @@ class Pairs:
         if text is None:
             types = {name: _type(kind) for name, kind in kinds.items()}
             checked_types(NAME, columns, types, text=False, cast=_CAST)
-        marks = [*zip(columns.key, columns.key_marks, strict=True)]
-        marks += [(columns.value, "v")] if columns.value is not None else []
-        marks += zip(columns.by, columns.group_marks, strict=True)
-        marks += [(columns.person, "u")] if columns.person is not None else []
-        self._marks = marks
+        self._marks = columns.marked
         self._raw = self._marked(read)
         value_kind = kinds.get(columns.value) if columns.value is not None else None
         # Unchecked text goes to the workers as written: they are strict.
@@ -171,13 +166,6 @@ class Pairs:
         one: BadRow = self._bad[found.bad]
         name = next(name for name, mark in self._marks if mark == one.column)
         return one.error(source, row, name)
-
-    @staticmethod
-    def of(frame: DataFrame | TextFrame, question: Question) -> Pairs:
-        """The pairs of a question."""
-        return Pairs(
-            frame, question.columns, question.largest, skip=question.on_bad == "skip", checked=question.reads_again
-        )
 
 
 def is_remote(frame: DataFrame) -> bool:

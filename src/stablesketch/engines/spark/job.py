@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from ...collector import Collector
@@ -14,6 +15,12 @@ from .. import failure
 from ..secret_from import SecretFrom, TheSecret, check_absent, reference
 from .frame import DataFrame, Pairs, is_remote, quiet
 from .work import DIGITS, MERGED, STATES, Recipe
+
+_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
+_ROWS = "spark.sql.execution.arrow.maxRecordsPerBatch"
+_UNLIMITED = str(2**31 - 1)
+_MANY = 100_000
+_FIXED = ("tinyint", "smallint", "int", "bigint", "date", "timestamp", "timestamp_ntz", "decimal")
 
 
 def checked_reference(secret: object) -> SecretFrom:
@@ -105,3 +112,35 @@ def raise_failures(pairs: Pairs | None, failures: Iterator[str | None]) -> None:
     raise located or DataError(
         pairs.name, str(error), "Correct the input, or cache it if it differs each time it is read"
     )
+
+
+@contextmanager
+def large_batches(frame: Any, names: tuple[str, ...]) -> Iterator[None]:
+    """Within the block, jobs that read these columns get larger batches; afterwards the settings are restored.
+
+    After every row Spark (4.3) computes the size of the batch in bytes, which takes longer than writing the row, unless
+    the limit is the largest integer, which means none. The number of rows also bounds a batch, and was the only bound
+    before Spark had a byte limit. The byte limit is therefore lifted, and if all columns have a fixed width, batches
+    are larger.
+    """
+    configuration = frame.sparkSession.conf
+    kinds = {field.name: field.dataType.simpleString() for field in frame.schema.fields}
+    fixed = all(kinds.get(name, "").startswith(_FIXED) for name in names)
+    rows = int(configuration.get(_ROWS, "10000"))
+    wanted = {_BYTES: _UNLIMITED}
+    if fixed and 0 < rows < _MANY:
+        wanted[_ROWS] = str(_MANY)
+    before = {name: configuration.get(name, None) for name in wanted}
+    refused = need("pyspark.errors", "spark").PySparkException  # if users may not change settings, it is only slower
+    with suppress(refused):
+        for name, value in wanted.items():
+            configuration.set(name, value)
+    try:
+        yield
+    finally:
+        with suppress(refused):
+            for name, old in before.items():
+                if old is None:
+                    configuration.unset(name)
+                else:
+                    configuration.set(name, old)

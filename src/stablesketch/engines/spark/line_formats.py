@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-from ...reading.json_fields import ways
+from ...reading.json_files import ways
 
 Cells = Sequence[str | None]
 _WHOLE = re.compile(r"-?[1-9][0-9]*|0")
@@ -98,7 +98,7 @@ def json_reader(wanted: Sequence[str]) -> Callable[[str], Cells | None]:
 
 
 def json_field(found: dict[str, Any], name: str) -> Any:
-    """What an object has under a name, which may be a path into objects (reading/json_fields.py); None if nothing."""
+    """What an object has under a name, which may be a path into objects (reading/json_files.py); None if nothing."""
     if "." not in name or found.get(name) is not None:
         return found.get(name)
     inner: Any = found

@@ -13,7 +13,6 @@ from ...reading.libraries import need
 from ..secret_from import SecretFrom, TheSecret
 from ..stored_plan import largest_value, named_shard, refuse_whole_keys
 from . import job
-from .batches import large_batches
 from .frame import NAME, DataFrame, Pairs, back_quoted
 from .work import OPEN_GROUPS, Recipe, checked_open
 
@@ -37,7 +36,7 @@ def sketch(
     pairs, recipe = _asked(df, plan, key, value, None, secret, shard, clip, on_bad)
     whole = plan.open(recipe.secret.find(), recipe.shard)
     whole.rename(f"{recipe.shard}/all")  # until all are merged
-    with large_batches(df, pairs.columns.names):
+    with job.large_batches(df, pairs.columns.names):
         job.collect_into(whole, pairs, pairs.every, recipe)
     whole.rename(recipe.shard)
     return whole
@@ -73,7 +72,7 @@ def sketch_by(
     functions = need("pyspark.sql.functions", "spark")
     states = job.grouped_states(pairs.every, recipe, recipe.secret.find()).persist()
     try:
-        with large_batches(df, pairs.columns.names):
+        with job.large_batches(df, pairs.columns.names):
             job.raise_failures(pairs, (row.failure for row in states.where("failure is not null").limit(1).collect()))
     except BaseException:
         states.unpersist()
@@ -100,7 +99,7 @@ def merged(df: DataFrame, *, secret: SecretFrom, column: str = "collector") -> C
         functions.lit(None).cast("string").alias("failure"),
     )  # fmt: skip
     own = reference.find()
-    rows = job.merged_states(states, "bucket", Recipe(reference, 1), own).collect()
+    rows = job.merged_states(states, "bucket", Recipe(reference), own).collect()
     job.raise_failures(None, (row.failure for row in rows))
     if not rows:
         raise DataError(NAME, "the table of collectors is empty", "Check the input", column=column)
@@ -121,8 +120,5 @@ def _asked(
     reference = TheSecret(job.checked_reference(secret))
     columns = checked_columns(key, value, by).under(plan.privacy.relation)
     pairs = Pairs(df, columns, largest_value(plan, clip), skip=on_bad == "skip")
-    recipe = Recipe(
-        reference, len(columns.key), columns.by, plan.to_json(), clip,
-        shard=whole, each=separate,
-    )  # fmt: skip
+    recipe = Recipe(reference, columns.by, plan.to_json(), clip, shard=whole, each=separate)
     return pairs, recipe

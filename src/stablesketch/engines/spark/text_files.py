@@ -9,9 +9,8 @@ of each file, which may be a header, and the number of each line in its block.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from io import BytesIO
 from typing import Any
 
@@ -20,15 +19,15 @@ import numpy as np
 from ...errors import DataError
 from ...reading.columns import Columns, checked_types
 from ...reading.files import checked_delimiter
-from ...reading.found import Format, usual_delimiter
-from ...reading.header import Doubt, FirstRow, column_names, first_row
+from ...reading.found import Format, Input, usual_delimiter
+from ...reading.header import Doubt, cells_of, column_names, first_row
+from ...reading.json_files import objects
 from ...reading.libraries import need
 from ...reading.lines import LONGEST_LINE
-from ...reading.opened import Input
 from ...text.wording import either
-from .batches import keep_imports
 from .frame import DataFrame, TextFrame, back_quoted, quiet
 from .line_formats import Cells, Malformed, csv_reader, decoded, json_field, json_reader, line_reader
+from .work import keep_imports
 
 _SAMPLE = 1000  # lines of JSON that are searched for field names
 
@@ -69,15 +68,9 @@ class Lines:
         return csv_reader([self.names.index(name) for name in self.wanted], len(self.names), self.delimiter)
 
 
-@dataclass
-class _Rows:
-    """The rows made from a batch so far."""
-
-    places: list[int] = field(default_factory=list)  # in the batch
-    cells: list[Cells] = field(default_factory=list)
-    wrong: list[str | None] = field(default_factory=list)
-    fatal: list[bool] = field(default_factory=list)
-    lines: list[int] = field(default_factory=list)
+_Row = tuple[int, Cells, str | None, bool, int]
+"""The place in its batch of the line that a row was made from, the cells, what is wrong, whether that is fatal, and the
+number of the line in its block."""
 
 
 class _Block:
@@ -129,7 +122,8 @@ class _Block:
         file, start = (batch.column(i).to_numpy() for i in (1, 2))
         changed = np.flatnonzero((file[1:] != file[:-1]) | (start[1:] != start[:-1])) + 1
         ends = [*changed.tolist(), len(texts)]
-        made, first = _Rows(), 0
+        made: list[_Row] = []
+        first = 0
         for end in ends if texts else ():
             where = (int(file[first]), int(start[first]))
             if where != self._where:
@@ -143,16 +137,13 @@ class _Block:
                 except Malformed as bad:
                     cells, wrong, fatal = self._none, bad.problem, not bad.skipped
                 if cells is not None:
-                    made.places.append(place)
-                    made.cells.append(cells)
-                    made.wrong.append(wrong)
-                    made.fatal.append(fatal)
-                    made.lines.append(self._line)
+                    made.append((place, cells, wrong, fatal, self._line))
             first = end
         return self._batch(batch, made)
 
     def _cells(self, line: str | bytes) -> Cells | None:
-        if 4 * len(line) >= LONGEST_LINE and len(_bytes(line)) >= LONGEST_LINE:  # as for pipes and DuckDB
+        whole = line.encode() if isinstance(line, str) and 4 * len(line) >= LONGEST_LINE else line
+        if len(whole) >= LONGEST_LINE:  # in bytes, as for pipes and DuckDB
             raise Malformed(f"the line is longer than {LONGEST_LINE:,} bytes, the maximum")
         text = line if isinstance(line, str) else decoded(line)
         if not self._mixed:
@@ -164,22 +155,23 @@ class _Block:
         if self._line == 1 and self._where is not None and self._where[1] == 0:
             text = text.removeprefix("\ufeff")
             if self._how.header:
-                if not _is_header(text, self._how):
+                if cells_of(text.encode(), self._how.delimiter) != [name.encode() for name in self._how.names]:
                     raise Malformed("the columns differ from those of the other files")
                 return None
         return self._read(text)
 
-    def _batch(self, batch: Any, made: _Rows) -> Any:
+    def _batch(self, batch: Any, made: list[_Row]) -> Any:
         pa = need("pyarrow", "spark")
         text = pa.string()
-        columns = [pa.array(list(column), text) for column in zip(*made.cells, strict=True)]
+        found, cells, wrong, fatal, lines = zip(*made, strict=True) if made else ((),) * 5
+        columns = [pa.array(column, text) for column in zip(*cells, strict=True)]
         columns = columns or [pa.array([], text) for _ in self._how.wanted]
-        places = pa.array(made.places, pa.int64())
+        places = pa.array(found, pa.int64())
         columns += [batch.column(3 + i).take(places) for i in range(self._how.folders)]
-        columns += [pa.array(made.wrong, text), pa.array(made.fatal, pa.bool_())]
+        columns += [pa.array(wrong, text), pa.array(fatal, pa.bool_())]
         if self._how.located:
             path = batch.column(3 + self._how.folders)
-            columns += [path.take(places), batch.column(2).take(places), pa.array(made.lines, pa.int64())]
+            columns += [path.take(places), batch.column(2).take(places), pa.array(lines, pa.int64())]
         return pa.RecordBatch.from_arrays(columns, names=self._how.columns())
 
 
@@ -190,22 +182,6 @@ def _texts(column: Any) -> Sequence[str | bytes]:
     except UnicodeDecodeError:
         found = column.cast(need("pyarrow", "spark").binary()).to_pylist()
     return found
-
-
-def _bytes(line: str | bytes) -> bytes:
-    return line.encode() if isinstance(line, str) else line
-
-
-def _header(line: str, delimiter: str, source: str) -> FirstRow:
-    """The names of a header, read as `reading/files.py` reads them."""
-    return first_row(BytesIO(line.encode()).read, source, delimiter)
-
-
-def _is_header(line: str, how: Lines) -> bool:
-    try:
-        return tuple(_header(line, how.delimiter, "").decoded("")) == how.names
-    except DataError:
-        return False
 
 
 def text_frame(name: str, read: DataFrame, kind: Format, how: Input, columns: Columns) -> TextFrame:
@@ -249,7 +225,8 @@ def _names(
         return _json_names(name, lines, asked)
     # Rows of a block keep their order, and this is the first row of a block that begins a file. Workers check the rest.
     found = lines.where("start = 0").select("value").limit(1).collect()
-    first = _header(found[0][0].removesuffix("\r") if found else "", delimiter, name)
+    line = found[0][0].removesuffix("\r") if found else ""
+    first = first_row(BytesIO(line.encode()).read, name, delimiter)
     return tuple(column_names(first, name, header=header))
 
 
@@ -259,14 +236,10 @@ def _json_names(name: str, lines: DataFrame, asked: Sequence[str]) -> tuple[str,
     Workers find unreadable lines again and report them.
     """
     names: dict[str, None] = {}
-    for row in lines.select("value").limit(_SAMPLE).collect():
-        try:
-            found = json.loads(row[0].removeprefix("\ufeff"))
-        except ValueError:
-            continue
-        if isinstance(found, dict):
-            names |= dict.fromkeys(found)
-            names |= dict.fromkeys(one for one in asked if json_field(found, one) is not None)
+    sample = lines.select("value").limit(_SAMPLE).collect()
+    for found in objects(row[0].removeprefix("\ufeff") for row in sample):
+        names |= dict.fromkeys(found)
+        names |= dict.fromkeys(one for one in asked if json_field(found, one) is not None)
     if not names:
         raise DataError(
             name,

@@ -7,10 +7,12 @@ a partition arrived twice after all, merging would refuse its second shard.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import islice
 from math import isqrt
 from typing import Any
@@ -32,7 +34,6 @@ from .. import failure
 from ..local.group_collectors import ListedGroups, MetGroups
 from ..local.pour import BadBatch, pour, pour_groups
 from ..secret_from import TheSecret, child_name
-from .batches import keep_imports
 
 STATES = "bucket int, name string, state binary, failure string"
 MERGED = "name string, state binary, failure string"
@@ -46,7 +47,6 @@ class Recipe:
     """Everything that workers need to know about a job. It is pickled into the query plan: nothing in it is secret."""
 
     secret: TheSecret
-    keys: int
     by: tuple[str, ...] = ()
     plan: str = ""
     clip: bool = False
@@ -81,7 +81,7 @@ class Recipe:
         place = _partition()
         try:
             collector = Plan.from_json(self.plan).open(self.secret.find(), f"{self.shard}/{place}")
-            pour(batches, collector, keys=self.keys, clip=self.clip)
+            pour(batches, collector, clip=self.clip)
             yield _states([isqrt(place)], ["null"], [collector.to_bytes()])  # see job.collect_into
         except (StablesketchError, BadBatch) as error:
             yield _failed(error)
@@ -93,15 +93,7 @@ class Recipe:
             turn, more, rest = 0, True, iter(batches)
             while more:
                 groups = self._groups(plan, secret, f"{self.shard}/{place}.{turn}")
-                more = pour_groups(
-                    rest,
-                    groups,
-                    keys=self.keys,
-                    group_columns=len(self.by),
-                    clip=self.clip,
-                    most=self.open_groups,
-                    zeros=self.zeros,
-                )
+                more = pour_groups(rest, groups, clip=self.clip, most=self.open_groups, zeros=self.zeros)
                 turn += 1
                 yield from _met(groups)
         except (StablesketchError, BadBatch) as error:
@@ -187,6 +179,18 @@ def _partition() -> int:
     context = need("pyspark", "spark").TaskContext.get()
     limit_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))  # Spark sets it to the cores of the task
     return int(context.partitionId())
+
+
+@cache
+def keep_imports() -> None:
+    """In a worker, once: objects that exist at its first task stay, and are no longer searched for garbage.
+
+    Spark makes a worker collect garbage after every task. In small partitions that takes longer than the task itself,
+    because the collector searches everything that was ever imported.
+
+    Do not ask the garbage collector whether this was done: it would count everything it keeps, for every task.
+    """
+    gc.freeze()
 
 
 def _met(groups: ListedGroups | MetGroups) -> Iterator[Any]:

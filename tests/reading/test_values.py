@@ -13,8 +13,8 @@ import pytest
 import stablesketch as ss
 from stablesketch.engines.local.collect import collected_shard
 from stablesketch.reading.columns import checked_columns
-from stablesketch.reading.opened import Input
-from stablesketch.reading.value_text import digits, is_zero_text, whole, wrong_text, wrong_texts, zero
+from stablesketch.reading.found import Input
+from stablesketch.reading.values import digits, is_zero_text, whole, wrong_text, wrong_texts, zero
 
 WHOLE = {"3": 3, "03": 3, "3.0": 3, "3.000": 3, " 3": 3, "3 ": 3, " 12.0 ": 12, "0": 0, "0.0": 0, "00": 0, "100": 100}
 WRONG = {

@@ -1,7 +1,8 @@
-"""Values that are written as text, as in CSV: which are whole numbers, and what is wrong with the others.
+"""Values: which are whole numbers, what is wrong with the others, and a column of them as integers.
 
-3, 03, 3.0 and " 3" are the same whole number. If a column of numbers has blanks, some programs write every number with
-".0", and all these rows would otherwise be refused or skipped. Nothing is rounded: 1.5 is not a whole number.
+Some are written as text, as in CSV. 3, 03, 3.0 and " 3" are the same whole number. If a column of numbers has blanks,
+some programs write every number with ".0", and all these rows would otherwise be refused or skipped. Nothing is
+rounded: 1.5 is not a whole number.
 
 The SQL here works in both DuckDB and Spark. `wrong_text` does the same without SQL.
 """
@@ -11,12 +12,23 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import HIDDEN, ArgumentError
+from ..sketch.columns import MAX_WEIGHT, value_column
 from .libraries import need
 
 _DIGITS = "0123456789"
 _MISSING = ("na", "n/a", "nan", "null", "none", "#n/a")
 _ZERO = re.compile(r" *0+(?:[.]0+)? *")
 _WHOLE = re.compile(r" *(?P<digits>[0-9]+)(?:[.]0+)? *")
+_BLANK = "is empty or null"
+_NA = "is a missing value (NA, NaN or null)"
+_NEGATIVE = "is negative: values must be 0 or more"
+_FRACTION = "is a number with decimals: values must be whole numbers"
+_SMALLER = "Round it, or use a smaller unit (cents, not euros)"
+_TEXT = "is not a whole number"
 
 
 class Wrong(NamedTuple):
@@ -89,9 +101,30 @@ def digits_of(column: Any) -> Any:
     return need("pyarrow.compute").replace_substring_regex(column, f"^{_WHOLE.pattern}$", r"\1")
 
 
-_BLANK = "is empty or null"
-_NA = "is a missing value (NA, NaN or null)"
-_NEGATIVE = "is negative: values must be 0 or more"
-_FRACTION = "is a number with decimals: values must be whole numbers"
-_SMALLER = "Round it, or use a smaller unit (cents, not euros)"
-_TEXT = "is not a whole number"
+def numbers(column: Any, highest: int, clip: bool) -> NDArray[np.int64]:
+    """A column of values as integers from 1 to `highest`. Text must be a whole number as written."""
+    pa, compute = need("pyarrow"), need("pyarrow.compute")
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        try:
+            # Arrow would also accept 0x10.
+            if not _all_digits(column):
+                column = digits_of(column)
+            column = compute.cast(column, pa.int64()) if _all_digits(column) else None
+        except pa.ArrowInvalid:
+            column = None
+        if column is None:
+            raise ArgumentError(
+                "value", HIDDEN, "must be a whole number in every row", "Values are integers of 1 or more"
+            )
+    elif not pa.types.is_integer(column.type):
+        raise ArgumentError(
+            "value", str(column.type), "must be a column of whole numbers", "Round and cast the column first"
+        )
+    read = value_column(column, len(column), "value", highest=MAX_WEIGHT if clip else highest)
+    weights = read.weights(0, len(column))
+    return np.minimum(weights, highest) if clip else weights
+
+
+def _all_digits(column: Any) -> bool:
+    compute = need("pyarrow.compute")
+    return bool(compute.all(compute.ascii_is_decimal(column), min_count=0).as_py())

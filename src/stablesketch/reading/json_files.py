@@ -1,16 +1,33 @@
-"""Fields of JSON by name. A name with dots is the name of a field or a path into objects, whichever a record has.
+"""JSON: fields by name, and files with one object on each line.
 
-Both are tried in every record by itself, so no record decides where another has its key. A literal name comes first: in
+**Fields.** A name with dots is the name of a field or a path into objects, whichever a record has. Both are tried in
+every record by itself, so no record decides where another has its key. A literal name comes first: in
 `{"id.orig_h": "a", "id": {"orig_h": "b"}}`, `id.orig_h` is a, both in files and in a monitored stream.
+
+**Lines.** Where rows may be skipped, each object must be on one line, so that an invalid line affects no other. DuckDB
+then reads every line by itself and makes an empty row of a line that is not an object. Like every row without a key, it
+is skipped and counted. In an array, or if objects span several lines, all rows or all but one would be dropped
+silently, so these are refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from ..errors import DataError
+from ..text.wording import arg
 from .columns import quoted
-from .duckdb import text_literal
+from .duckdb import DuckDB, text_literal
+from .lines import LONGEST_LINE
+from .packed import Rest, opened_text, stored
+
+BY_LINE = ", format = 'newline_delimited', ignore_errors = true"
+"""Arguments of DuckDB's `read_json`."""
+_MARK = b"\xef\xbb\xbf"
+_SAMPLE = 1 << 20
 
 
 def ways(name: str) -> list[list[str]]:
@@ -79,3 +96,46 @@ def _leads(way: Sequence[str], have: Mapping[str, Any]) -> bool:
 
 def _in_format(text: str) -> str:
     return text.replace("{", "{{").replace("}", "}}")
+
+
+def of_lines(duckdb: DuckDB, path: Path) -> Path:
+    """The same file, or a copy without its byte order mark, which would make the first line invalid.
+
+    Raises:
+        DataError: it is an array, or begins with an object that continues on the next line.
+    """
+    with opened_text(path) as file:
+        head = file.read(1 << 14)
+        line = head.removeprefix(_MARK).lstrip()
+        while b"\n" not in line and len(line) < LONGEST_LINE and (more := file.read(1 << 14)):
+            head, line = head + more, (line + more).lstrip()
+        if line.startswith(b"[") or line.partition(b"\n")[0].strip() == b"{":
+            raise DataError(
+                duckdb.named(path),
+                "the file is an array, or its objects span several lines; rows can be skipped only if each is "
+                "on one line",
+                f"Write one object on each line (jq -c '.[]' FILE, or jq -c . FILE), or leave out "
+                f"{arg('on_bad', 'skip')}",
+            )
+        if not head.startswith(_MARK):
+            return path
+        place = duckdb.place(duckdb.named(path), "unmarked.jsonl")
+        stored(Rest(file, head.removeprefix(_MARK)), place, duckdb.named(path))
+        return place
+
+
+def first_names(path: Path) -> set[str]:
+    """The outermost fields of the first objects of a file."""
+    with opened_text(path) as file:
+        return set().union(*objects(file.read(_SAMPLE).split(b"\n")))
+
+
+def objects(lines: Iterable[str | bytes]) -> Iterator[dict[str, Any]]:
+    """The lines that are objects. Others are left out: whoever reads the lines finds them again."""
+    for line in lines:
+        try:
+            found = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(found, dict):
+            yield found
