@@ -30,8 +30,8 @@ import numpy as np
 
 import stablesketch as ss
 from stablesketch.monitor import Monitor, Watch
-from stablesketch.monitor.block import Block
-from stablesketch.monitor.fields import LineFields
+from stablesketch.monitor.input.blocks import Block
+from stablesketch.monitor.input.fields import LineFields
 from stablesketch.monitor.state import MonitorState
 from stablesketch.monitor.windows import SECOND, Windows
 

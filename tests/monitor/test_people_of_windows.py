@@ -20,10 +20,10 @@ from stablesketch import ArgumentError
 from stablesketch.ledger import budgets
 from stablesketch.ledger.record import PEOPLE
 from stablesketch.monitor import Monitor, Watch
-from stablesketch.monitor.fields import LineFields
+from stablesketch.monitor.input.fields import LineFields
+from stablesketch.monitor.input.reader import LineReader
 from stablesketch.monitor.open_windows import OpenWindows
 from stablesketch.monitor.people import PeopleOfWindow
-from stablesketch.monitor.reader import LineReader
 from stablesketch.monitor.state import MonitorState
 from stablesketch.monitor.windows import Windows
 from stablesketch.reading.duckdb import DuckDB

@@ -16,7 +16,7 @@ from monitor_tools import Time, at, rows, run, totals, watch
 
 from stablesketch import ArgumentError, CheckpointError
 from stablesketch.monitor import Monitor, outlet
-from stablesketch.monitor.fields import LineFields
+from stablesketch.monitor.input.fields import LineFields
 from stablesketch.monitor.outlet import JsonLinesFile
 from stablesketch.monitor.records import note_record
 from stablesketch.monitor.state import MonitorState, StoredWindow

@@ -12,7 +12,7 @@ from ..ledger.record import Ask
 from ..monitor import Watch
 from ..monitor.demo_day import FIELDS as DEMO_FIELDS
 from ..monitor.demo_day import PlayedDay
-from ..monitor.fields import LineFields
+from ..monitor.input.fields import LineFields
 from ..monitor.outbox import Sink
 from ..monitor.outlet import JsonLinesFile
 from ..monitor.outputs import Outputs

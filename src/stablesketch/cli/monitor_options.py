@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from ..ledger.period import Per
-from ..monitor.presets import LineFormat, PresetName, TimeUnit
+from ..monitor.input.fields import LineFormat, PresetName, TimeUnit
 from ..monitor.watch import Protect
 from .options import count, in_data, in_output, in_privacy, in_size
 

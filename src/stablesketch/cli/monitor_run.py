@@ -16,15 +16,14 @@ import typer
 from ..ledger import Ledger
 from ..monitor import Monitor, Watch
 from ..monitor.alerts import Alerts, Judge, in_words
-from ..monitor.block import Block
 from ..monitor.demo_day import PlayedDay
-from ..monitor.followed import followed
-from ..monitor.lines import Clock
+from ..monitor.input.blocks import Block, piped
+from ..monitor.input.followed import followed
 from ..monitor.messengers import Messenger, Post, command, json_lines, webhook
 from ..monitor.outbox import Sink
 from ..monitor.outputs import Outputs
-from ..monitor.piped import piped
 from ..monitor.state import MonitorState
+from ..monitor.windows import Clock
 from .monitor_demo import open_page
 from .monitor_lines import promise
 from .screen import note

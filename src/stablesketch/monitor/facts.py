@@ -20,7 +20,7 @@ def is_clock(value: Any) -> bool:
 
 
 def is_position(value: Any) -> bool:
-    """A place in a file (followed.py); None for a pipe."""
+    """A place in a file (input/followed.py); None for a pipe."""
     if value is None:
         return True
     names = {"inode", "offset", "mark", "before"}

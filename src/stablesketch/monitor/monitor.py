@@ -28,17 +28,16 @@ from ..errors import (
 from ..ledger import Ledger
 from ..reading.duckdb import DuckDB, prefetched
 from ..text.wording import arg
-from .block import Block, Rows
 from .facts import is_clock, is_position
-from .lines import Clock, Steady
+from .input.blocks import Block, Rows
+from .input.reader import LineReader
 from .open_windows import OpenWindows
 from .outbox import Outbox, Sink
-from .reader import LineReader
 from .records import note_record, window_record
 from .row_counts import RowCounts
 from .state import MonitorState
 from .watch import Watch
-from .windows import SECOND, in_units, shown
+from .windows import SECOND, Clock, Steady, in_units, shown
 
 OpenInput = Callable[[Clock, Any, int | None], Iterator[Block]]
 _CHECKPOINT = 1.0  # seconds between checkpoints

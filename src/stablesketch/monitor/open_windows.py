@@ -16,7 +16,7 @@ from ..reading.numpy_arrow import from_numpy
 from ..release.publish import Till, publish
 from ..secret import Secret
 from ..statistic.published import Release
-from .block import Rows
+from .input.blocks import Rows
 from .people import PeopleOfWindow
 from .state import MonitorState, Stored, StoredWindow
 from .watch import Watch

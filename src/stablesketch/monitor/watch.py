@@ -19,7 +19,7 @@ from ..release.question import Question
 from ..statistic import STATISTICS, Statistic
 from ..text.spoken import at_most
 from ..text.wording import arg
-from .fields import LineFields
+from .input.fields import LineFields
 from .windows import Windows
 
 Protect = Literal["event", "person-window"]

@@ -10,8 +10,8 @@ from followed_tools import Following, append, start_of
 from monitor_tools import Time
 
 from stablesketch import DataError
-from stablesketch.monitor.followed import followed
-from stablesketch.monitor.lines import LineCutter
+from stablesketch.monitor.input.blocks import LineCutter
+from stablesketch.monitor.input.followed import followed
 from stablesketch.reading.lines import LONGEST_LINE
 
 

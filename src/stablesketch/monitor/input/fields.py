@@ -9,18 +9,40 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
-from ..errors import ArgumentError
-from ..reading.libraries import need
-from ..reading.numpy_arrow import scalar
-from ..reading.value_text import digits_of
-from ..text.wording import arg
-from .presets import PRESETS, LineFormat, TimeUnit
-from .times import NO_WINDOW, PER_SECOND
+from ..._native import NO_SECOND
+from ...errors import ArgumentError
+from ...reading.libraries import need
+from ...reading.numpy_arrow import scalar
+from ...reading.value_text import digits_of
+from ...text.wording import arg
 
+LineFormat = Literal["json", "csv", "tsv", "zeek", "lines"]
+PresetName = Literal["zeek", "suricata", "goflow2"]
+TimeUnit = Literal["s", "ms", "us", "ns"]
+PER_SECOND: dict[str, int] = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+NO_WINDOW = NO_SECOND  # of a text that is not a time
 LARGEST = 2**53
 _DIGITS = r"\A[0-9]{1,16}\z"
+
+
+@dataclass(frozen=True)
+class Preset:
+    """The fields to read from a program's logs, unless others are named."""
+
+    format: LineFormat
+    key: str
+    time: str
+    value: str
+    time_unit: TimeUnit = "s"
+
+
+PRESETS: dict[PresetName, Preset] = {
+    "zeek": Preset("zeek", "id.orig_h", "ts", "orig_bytes"),  # conn.log, as TSV or as JSON
+    "suricata": Preset("json", "src_ip", "timestamp", "flow.bytes_toserver"),  # eve.json
+    "goflow2": Preset("json", "src_addr", "time_received_ns", "bytes", "ns"),  # its JSON of flows
+}
 
 
 @dataclass(frozen=True)

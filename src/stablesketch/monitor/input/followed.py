@@ -37,12 +37,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ..errors import CheckpointError, DataError
-from ..reading.packed import check_bytes
-from ..text.wording import arg
-from .block import Block
-from .lines import BLOCK, HEAD, POLL, Clock, LineCutter
-from .windows import SECOND
+from ...errors import CheckpointError, DataError
+from ...reading.packed import check_bytes
+from ...text.wording import arg
+from ..windows import SECOND, Clock
+from .blocks import BLOCK, HEAD, POLL, Block, LineCutter
 
 _MARK = 1024  # bytes before an offset
 _LINGER = 5 * SECOND  # how long a renamed file is still read

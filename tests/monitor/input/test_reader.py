@@ -13,11 +13,11 @@ from monitor_tools import NOON
 
 from stablesketch import ArgumentError, DataError
 from stablesketch._native import json_texts
-from stablesketch.monitor import times as times_module
-from stablesketch.monitor.block import Block
-from stablesketch.monitor.fields import LineFields
-from stablesketch.monitor.json_lines import read_by_duckdb, texts_of_json
-from stablesketch.monitor.reader import LineReader
+from stablesketch.monitor.input import texts as texts_module
+from stablesketch.monitor.input.blocks import Block
+from stablesketch.monitor.input.fields import LineFields
+from stablesketch.monitor.input.reader import LineReader
+from stablesketch.monitor.input.texts import read_by_duckdb, texts_of_json
 from stablesketch.monitor.windows import SECOND
 from stablesketch.reading.duckdb import DuckDB
 
@@ -201,7 +201,7 @@ def test_the_core_and_duckdb_read_the_same_times(duckdb: DuckDB, unit: str, monk
     fields = LineFields.of(format="json", key=("k",), time="t", time_unit=unit)
     found = read(duckdb, fields, lines)
     assert 500 < len(found[0]) < 1900
-    monkeypatch.setattr(times_module, "seconds", lambda ends, *_: np.full(len(ends) - 1, times_module.NO_SECOND))
+    monkeypatch.setattr(texts_module, "seconds", lambda ends, *_: np.full(len(ends) - 1, texts_module.NO_WINDOW))
     assert found == read(duckdb, fields, lines)
 
 

@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..reading.value_text import wrong_text
-from ..text.visible import visible
-from ..text.wording import arg
-from .block import Block
-from .columns import is_text
-from .fields import LineFields
-from .times import NO_WINDOW
+from ...reading.value_text import wrong_text
+from ...text.visible import visible
+from ...text.wording import arg
+from .blocks import Block
+from .fields import NO_WINDOW, LineFields
+from .texts import is_text
 
 Reading = Callable[[bytes], tuple[Any, Any, int]]  # texts, rows and the number of lines
-_SHAPES = {
-    "json": "it is not JSON", "csv": "its columns are not those of the header", "tsv": "its columns are not those of "
-    "the header", "zeek": "its columns are not those of the header", "lines": "it is empty",
-}  # fmt: skip
+_SHAPES = {"json": "it is not JSON", "lines": "it is empty"}
+_SHAPES |= dict.fromkeys(("csv", "tsv", "zeek"), "its columns are not those of the header")
 
 
 class LinePlaces:

@@ -10,19 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import DataError
-from ..reading.duckdb import DuckDB
-from ..reading.libraries import need
-from ..reading.numpy_arrow import from_numpy, to_numpy
-from ..text.visible import visible
-from ..text.wording import arg
+from ...errors import DataError
+from ...reading.duckdb import DuckDB
+from ...reading.libraries import need
+from ...reading.numpy_arrow import from_numpy, to_numpy
+from ...text.visible import visible
+from ...text.wording import arg
+from ..windows import SECOND
 from .bad_line import LinePlaces, first_bad
-from .block import Block, Rows
-from .columns import column_of_lines, only_utf8
+from .blocks import Block, Rows
 from .fields import LineFields
-from .json_lines import texts_of_json
-from .times import windows_of
-from .windows import SECOND
+from .texts import column_of_lines, only_utf8, texts_of_json, windows_of
 
 _MARK = b"\xef\xbb\xbf"
 _UNSET = ["-", "(empty)"]  # in Zeek's logs
@@ -73,9 +71,14 @@ class LineReader:
         return Rows(keys, windows, values, bad, persons, fault)
 
     def _read(self, lines: bytes) -> tuple[Any, Any, int]:
-        """The texts of lines, with windows; the rows made from them; and the number of lines."""
+        """The texts of lines, with the window w of each if rows have times; the rows made from them; and the number of
+        lines.
+        """
         texts, count = self._texts(lines)
-        texts = self._with_windows(texts)
+        if self._fields.time:
+            times = texts.column("t").combine_chunks()
+            windows = windows_of(times, self._fields.time_unit, self._every, self._sql)
+            texts = texts.append_column("w", from_numpy(windows))
         return texts, self._fields.rows(texts), count
 
     def _opened(self, head: bytes, lines: bytes, *, begins: bool) -> bytes:
@@ -162,7 +165,7 @@ class LineReader:
             column = column.filter(whole)
             lines = b"".join(column.cast(pa.binary()).to_pylist())
         if not lines.strip(b"\r\n"):
-            return _no_texts(self._fields.marks)
+            return pa.table({mark: pa.array([], pa.string()) for mark in self._fields.marks})
         if lines.startswith(_MARK):
             lines = (
                 b"\n" + lines
@@ -184,19 +187,7 @@ class LineReader:
         assert table.num_rows <= len(column)
         return table.select(list(self._fields.all)).rename_columns(list(self._fields.marks))
 
-    def _with_windows(self, texts: Any) -> Any:
-        """The table of texts with the window w of each row, if rows have times."""
-        if not self._fields.time:
-            return texts
-        times = texts.column("t").combine_chunks()
-        return texts.append_column("w", from_numpy(windows_of(times, self._fields.time_unit, self._every, self._sql)))
-
 
 def _zeek_names(head: bytes) -> list[str] | None:
     found = re.search(rb"^#fields\t(.*?)\r?$", head, re.MULTILINE)
     return None if found is None else found[1].decode(errors="replace").split("\t")
-
-
-def _no_texts(names: Sequence[str]) -> Any:
-    pa = need("pyarrow")
-    return pa.table({name: pa.array([], pa.string()) for name in names})

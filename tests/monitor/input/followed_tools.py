@@ -6,8 +6,8 @@ from pathlib import Path
 
 from monitor_tools import Time
 
-from stablesketch.monitor.block import Block
-from stablesketch.monitor.followed import followed
+from stablesketch.monitor.input.blocks import Block
+from stablesketch.monitor.input.followed import followed
 
 
 class Following:

@@ -10,7 +10,7 @@ from followed_tools import Following, append, start_of
 from monitor_tools import Time
 
 from stablesketch import CheckpointError
-from stablesketch.monitor.followed import followed
+from stablesketch.monitor.input.followed import followed
 from stablesketch.monitor.windows import SECOND
 
 FROM_ITS_END = "It is read on from its end: lines that were written before this was noticed may be lost."
@@ -203,7 +203,7 @@ def test_a_file_that_gets_its_name_back_is_read_on(log: Path, monkeypatch: pytes
             return True
         return False
 
-    monkeypatch.setattr("stablesketch.monitor.followed._Place._replaced", look)
+    monkeypatch.setattr("stablesketch.monitor.input.followed._Place._replaced", look)
     assert reading.more() == b""
     append(log, b"3\n")
     assert reading.more() + reading.more() == b"3\n"
@@ -252,7 +252,7 @@ def test_a_replay_of_a_file_that_was_changed_is_refused(log: Path) -> None:
 
 
 def test_a_replay_of_a_file_that_changes_meanwhile_is_refused(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("stablesketch.monitor.followed.BLOCK", 1000)
+    monkeypatch.setattr("stablesketch.monitor.input.followed.BLOCK", 1000)
     log.write_bytes(b"".join(LINES))
     blocks = followed(log, Time(), follow=False)
     next(blocks)
@@ -265,7 +265,7 @@ def test_a_file_that_was_renamed_is_read_for_five_seconds_whatever_is_written(
     log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """If lines kept it, one line would decide whether the next counts."""
-    monkeypatch.setattr("stablesketch.monitor.followed._LINGER", 5 * SECOND)
+    monkeypatch.setattr("stablesketch.monitor.input.followed._LINGER", 5 * SECOND)
     reading = Following(log)
     reading.more()
     old = log.rename(log.with_suffix(".log.1"))
