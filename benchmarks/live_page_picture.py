@@ -20,7 +20,7 @@ from stablesketch.monitor.alerts import Judge
 from stablesketch.monitor.demo_day import FIELDS, START, minute
 from stablesketch.monitor.input.blocks import Block
 from stablesketch.monitor.outputs import Outputs
-from stablesketch.monitor.state import MonitorState
+from stablesketch.monitor.state.state import MonitorState
 from stablesketch.monitor.windows import SECOND, Windows
 
 FIRST, LAST = 240, 510  # minutes of the day: from 04:00 to 08:30

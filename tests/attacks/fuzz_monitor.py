@@ -27,9 +27,9 @@ from stablesketch.monitor.input.fields import LineFields
 from stablesketch.monitor.input.reader import LineReader
 from stablesketch.monitor.live_page import live_page
 from stablesketch.monitor.metrics import ReleasedMetrics, exposed
-from stablesketch.monitor.outlet import JsonLinesFile
-from stablesketch.monitor.records import is_record
-from stablesketch.monitor.state import MonitorState
+from stablesketch.monitor.state.outbox import JsonLinesFile
+from stablesketch.monitor.state.records import is_record
+from stablesketch.monitor.state.state import MonitorState
 from stablesketch.monitor.windows import SECOND, Windows
 from stablesketch.reading.duckdb import DuckDB
 

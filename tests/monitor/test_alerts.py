@@ -18,7 +18,7 @@ import pytest
 from stablesketch import ArgumentError
 from stablesketch.monitor.alerts import Alerts, Judge, in_words
 from stablesketch.monitor.messengers import Post, command, json_lines, webhook
-from stablesketch.monitor.records import WINDOW, note_record
+from stablesketch.monitor.state.records import WINDOW, note_record
 
 
 def record(number: int, value: float, error: float = 0.01, **more: object) -> str:

@@ -15,7 +15,7 @@ from stablesketch import ArgumentError, CheckpointError, DataError
 from stablesketch.monitor import Monitor
 from stablesketch.monitor.input.blocks import Block, Rows
 from stablesketch.monitor.input.fields import LineFields
-from stablesketch.monitor.state import MonitorState
+from stablesketch.monitor.state.state import MonitorState
 from stablesketch.monitor.windows import Steady, Windows
 from stablesketch.text.wording import in_python
 

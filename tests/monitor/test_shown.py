@@ -27,7 +27,7 @@ from stablesketch.monitor.board import Board
 from stablesketch.monitor.listener import ExactListener, ReleasedListener, address
 from stablesketch.monitor.metrics import ExactMetrics, ReleasedMetrics, TextFile, exposed
 from stablesketch.monitor.outputs import Outputs
-from stablesketch.monitor.records import note_record
+from stablesketch.monitor.state.records import note_record
 from stablesketch.statistic import STATISTICS as STATISTICS_BY_NAME
 
 STATISTICS = [ss.Shannon(), ss.Hill(0.5), ss.Profile([0.25, 2]), ss.Distinct(), ss.Moment(0.5), ss.Simpson()]
@@ -269,7 +269,7 @@ def test_a_monitor_says_how_it_is(tmp_path: Path) -> None:
         if len(seen) == 1:
             raise OSError("no room")
 
-    from stablesketch.monitor.state import MonitorState
+    from stablesketch.monitor.state.state import MonitorState
 
     def source(*_: object) -> Iterator[Any]:
         yield at(5, rows(1))

@@ -13,9 +13,8 @@ from ..monitor import Watch
 from ..monitor.demo_day import FIELDS as DEMO_FIELDS
 from ..monitor.demo_day import PlayedDay
 from ..monitor.input.fields import LineFields
-from ..monitor.outbox import Sink
-from ..monitor.outlet import JsonLinesFile
 from ..monitor.outputs import Outputs
+from ..monitor.state.outbox import JsonLinesFile, Sink
 from ..monitor.windows import Windows
 from ..release.arguments import DEFAULTS
 from ..statistic import STATISTICS, Statistic

@@ -11,7 +11,7 @@ from rich.text import Text
 from ..ledger import Ledger
 from ..monitor import Watch
 from ..monitor.alerts import has_few
-from ..monitor.records import WINDOW
+from ..monitor.state.records import WINDOW
 from ..monitor.windows import shown
 from ..statistic.published import Release
 from ..text.spoken import at_least

@@ -20,9 +20,9 @@ from ..monitor.demo_day import PlayedDay
 from ..monitor.input.blocks import Block, piped
 from ..monitor.input.followed import followed
 from ..monitor.messengers import Messenger, Post, command, json_lines, webhook
-from ..monitor.outbox import Sink
 from ..monitor.outputs import Outputs
-from ..monitor.state import MonitorState
+from ..monitor.state.outbox import Sink
+from ..monitor.state.state import MonitorState
 from ..monitor.windows import Clock
 from .monitor_demo import open_page
 from .monitor_lines import promise

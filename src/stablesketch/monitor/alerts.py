@@ -6,8 +6,9 @@ itself, from its interval, and the variation of the values, 1.4826 times their m
 the standard deviation of normal values. Neither noise nor ordinary variation is therefore an alert, and a long drop
 alerts until half of the previous windows are low too. The first five windows give no alert.
 
-A window that may have no rows (few_rows.py) says nothing about how varied they were. Other windows are not compared
-with it, and its alert says that the input may have stopped. Of several in a row, only the first alerts of a drop.
+A window that may have no rows (state/records.py) says nothing about how varied they were. Other windows are not
+compared with it, and its alert says that the input may have stopped. Of several in a row, only the first alerts of a
+drop.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from statistics import NormalDist, median
 from typing import Any
 
 from ..errors import ArgumentError
-from .records import WINDOW
+from .state.records import WINDOW
 
 ALERT = "stablesketch-alert/1"
 FEW_ROWS = "few or no rows: the input may have stopped"

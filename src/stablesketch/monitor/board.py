@@ -19,7 +19,7 @@ from ..statistic.published import Release
 from ..statistic.words import Subject
 from ..text.spoken import at_least, at_most
 from .alerts import FEW_ROWS, Fall, Judge, has_few
-from .records import WINDOW
+from .state.records import WINDOW
 from .watch import Watch
 from .windows import moment
 

@@ -10,7 +10,7 @@ from .board import Board
 from .listener import ExactListener, Listener, ReleasedListener
 from .metrics import ExactMetrics, ReleasedMetrics, TextFile
 from .monitor import Monitor
-from .outbox import Sink
+from .state.outbox import Sink
 from .watch import Watch
 
 

@@ -35,16 +35,16 @@ import json
 import os
 import secrets
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..errors import CheckpointError
-from ..files.durable import lock
-from ..files.sqlite_reasons import kind_of, reason_of
-from ..format.checked_json import JsonError, parsed
-from ..text.wording import arg
-from .facts import is_count, is_seal, is_settings, is_text
+from ...errors import CheckpointError
+from ...files.durable import lock
+from ...files.sqlite_reasons import kind_of, reason_of
+from ...format.checked_json import JsonError, parsed
+from ...text.wording import arg
+from .facts import POSSIBLE, is_count
 from .records import is_record
 
 _VERSION = 4
@@ -98,7 +98,7 @@ class MonitorState:
             if folder is not None:
                 self._hold(folder)
             self._open(settings)
-            self.id: str = self.fact("id", possible=is_text)
+            self.id: str = self.fact("id")
         except BaseException:
             self.close()
             raise
@@ -145,7 +145,7 @@ class MonitorState:
                     f"twice. Use the original, or name {_FOLDER}. {_NEW}"
                 )
             else:
-                self._check(json.loads(self.fact("asked", possible=is_settings)), json.loads(settings))
+                self._check(json.loads(self.fact("asked")), json.loads(settings))
                 self.seal()
 
     def _place(self) -> list[int]:
@@ -163,7 +163,7 @@ class MonitorState:
     def _is_original(self) -> bool:
         if self.fact("place") != self._place():
             return False
-        number, ctime = self._seal = tuple(self.fact("seal", possible=is_seal))
+        number, ctime = self._seal = tuple(self.fact("seal"))
         behind = number - self._sealed()
         if ctime is None:
             return behind in (0, 1)
@@ -192,12 +192,12 @@ class MonitorState:
                 f"open windows cannot continue with these. Use the same settings, or name {_FOLDER}. {_NEW}"
             )
 
-    def fact(self, name: str, default: Any = None, possible: Callable[[Any], bool] = lambda _: True) -> Any:
-        """The stored value of this name, which must be `possible` (facts.py)."""
+    def fact(self, name: str, default: Any = None) -> Any:
+        """The stored value of this name, which must be possible (facts.py)."""
         with self._typed_errors():
             found = self._base.execute("select value from facts where name = ?", (name,)).fetchone()
             value = default if found is None else parsed(found[0])
-        if not possible(value):
+        if name in POSSIBLE and not POSSIBLE[name](value):
             raise self.damaged()
         return value
 
@@ -249,7 +249,7 @@ class MonitorState:
                         self._base.execute(f"delete from {table} where {column} = ?", (number,))
                 if records:
                     self._base.executemany("insert into records values (?, ?)", records.items())
-                    old = max(records) - _KEPT, self.fact("delivered", 0, is_count)
+                    old = max(records) - _KEPT, self.fact("delivered", 0)
                     self._base.execute("delete from records where number <= ?", (min(old),))
                 self._base.execute("commit")
             self._seal = facts["seal"]
@@ -269,7 +269,7 @@ class MonitorState:
 
     def delivered(self) -> dict[int, str]:
         """The last records that are known to have been delivered."""
-        last = self.fact("delivered", 0, is_count)
+        last = self.fact("delivered", 0)
         return {number: text for number, text in self.records(last - _REMEMBERED).items() if number <= last}
 
     @contextlib.contextmanager

@@ -22,9 +22,8 @@ from stablesketch.ledger.record import PEOPLE
 from stablesketch.monitor import Monitor, Watch
 from stablesketch.monitor.input.fields import LineFields
 from stablesketch.monitor.input.reader import LineReader
-from stablesketch.monitor.open_windows import OpenWindows
-from stablesketch.monitor.people import PeopleOfWindow
-from stablesketch.monitor.state import MonitorState
+from stablesketch.monitor.state.open_windows import OpenWindows, PeopleOfWindow
+from stablesketch.monitor.state.state import MonitorState
 from stablesketch.monitor.windows import Windows
 from stablesketch.reading.duckdb import DuckDB
 from stablesketch.secret.paying import until_shown

@@ -14,7 +14,7 @@ from monitor_tools import JSON, at, run
 
 import stablesketch as ss
 from stablesketch.monitor import Watch
-from stablesketch.monitor.records import window_record
+from stablesketch.monitor.state.records import window_record
 from stablesketch.monitor.windows import Windows
 from stablesketch.plan.mechanism import charge_of
 from stablesketch.privacy import discrete_laplace

@@ -15,11 +15,12 @@ import pytest
 from monitor_tools import Time, at, rows, run, totals, watch
 
 from stablesketch import ArgumentError, CheckpointError
-from stablesketch.monitor import Monitor, outlet
+from stablesketch.monitor import Monitor
 from stablesketch.monitor.input.fields import LineFields
-from stablesketch.monitor.outlet import JsonLinesFile
-from stablesketch.monitor.records import note_record
-from stablesketch.monitor.state import MonitorState, StoredWindow
+from stablesketch.monitor.state import outbox
+from stablesketch.monitor.state.outbox import JsonLinesFile
+from stablesketch.monitor.state.records import note_record
+from stablesketch.monitor.state.state import MonitorState, StoredWindow
 
 ASKED = json.dumps({"source": "a'; drop table facts", "confidence": 0.95})
 
@@ -306,8 +307,8 @@ def test_only_the_first_record_of_a_run_is_looked_for_in_the_file(
 ) -> None:
     """Otherwise a long replay would take quadratic time. After a failure, the file is looked at again."""
     path, looked = tmp_path / "out.jsonl", []
-    known = outlet._is_after
-    monkeypatch.setattr(outlet, "_is_after", lambda *lines: looked.append(lines) or known(*lines))
+    known = outbox._is_after
+    monkeypatch.setattr(outbox, "_is_after", lambda *lines: looked.append(lines) or known(*lines))
     path.write_bytes(b"".join(f"{note}\n".encode() for note in NOTES[:2]))
     out = JsonLinesFile(path)
     for number in (2, 3):

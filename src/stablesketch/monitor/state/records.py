@@ -10,12 +10,12 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from ..errors import StablesketchError
-from ..format.checked_json import Fields, JsonError, parsed
-from ..statistic.published import Release
-from .few_rows import has_few_rows
-from .watch import Watch
-from .windows import SECOND, moment, shown
+from ...errors import StablesketchError
+from ...format.checked_json import Fields, JsonError, parsed
+from ...plan import Plan
+from ...statistic.published import Release
+from ..watch import Watch
+from ..windows import SECOND, moment, shown
 
 WINDOW, NOTE = "stablesketch-window/1", "stablesketch-note/1"
 
@@ -26,7 +26,7 @@ def window_record(
     monitor: str, number: int, watch: Watch, window: int, releases: Sequence[Release], left: float | None = None
 ) -> str:
     """The releases of a window, their total cost, what is left of a ledger's budget, and whether there may be too few
-    rows to say anything, judged by the releases alone."""
+    rows to say anything."""
     epsilon, delta = watch.price
     content = {
         "format": WINDOW,
@@ -42,6 +42,21 @@ def window_record(
         "releases": [json.loads(one.to_json()) for one in releases],
     }
     return json.dumps(content)
+
+
+def has_few_rows(plans: Sequence[Plan], releases: Sequence[Release]) -> bool:
+    """Whether a window may have no rows, judged by its first release with a total, or else by its first release.
+
+    If a statistic is computed from a noisy total, the total is part of the release and is paid for with it. Looking at
+    it costs nothing, and reveals nothing that was not released. A window has few rows if its total cannot be
+    distinguished from 0; the limits of its release then say no more than that (mechanism/shared/few_pairs.py). Other
+    statistics (keys, moments) have their smallest value without rows: a window has few rows if its interval reaches
+    that value, so few rows and few keys look the same.
+    """
+    for release in releases:
+        if release.total is not None:
+            return release.total.may_be_zero
+    return releases[0].low <= plans[0].statistic.range()[0]
 
 
 def note_record(monitor: str, number: int, clock: int, note: str) -> str:
