@@ -16,10 +16,10 @@ from typing import Literal
 
 import stablesketch as ss
 from stablesketch.monitor import Monitor, Watch
-from stablesketch.monitor.alerts import Judge
 from stablesketch.monitor.demo_day import FIELDS, START, minute
 from stablesketch.monitor.input.blocks import Block
-from stablesketch.monitor.outputs import Outputs
+from stablesketch.monitor.shown.alerts import Judge
+from stablesketch.monitor.shown.outputs import Outputs
 from stablesketch.monitor.state.state import MonitorState
 from stablesketch.monitor.windows import SECOND, Windows
 

@@ -13,7 +13,7 @@ from ..monitor import Watch
 from ..monitor.demo_day import FIELDS as DEMO_FIELDS
 from ..monitor.demo_day import PlayedDay
 from ..monitor.input.fields import LineFields
-from ..monitor.outputs import Outputs
+from ..monitor.shown.outputs import Outputs
 from ..monitor.state.outbox import JsonLinesFile, Sink
 from ..monitor.windows import Windows
 from ..release.arguments import DEFAULTS

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from ..ledger import Ledger
 from ..monitor import Watch
-from ..monitor.alerts import has_few
+from ..monitor.shown.alerts import has_few
 from ..monitor.state.records import WINDOW
 from ..monitor.windows import shown
 from ..statistic.published import Release

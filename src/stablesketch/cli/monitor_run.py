@@ -15,12 +15,12 @@ import typer
 
 from ..ledger import Ledger
 from ..monitor import Monitor, Watch
-from ..monitor.alerts import Alerts, Judge, in_words
 from ..monitor.demo_day import PlayedDay
 from ..monitor.input.blocks import Block, piped
 from ..monitor.input.followed import followed
-from ..monitor.messengers import Messenger, Post, command, json_lines, webhook
-from ..monitor.outputs import Outputs
+from ..monitor.shown.alerts import Alerts, Judge, in_words
+from ..monitor.shown.messengers import Messenger, Post, command, json_lines, webhook
+from ..monitor.shown.outputs import Outputs
 from ..monitor.state.outbox import Sink
 from ..monitor.state.state import MonitorState
 from ..monitor.windows import Clock

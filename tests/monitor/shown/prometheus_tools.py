@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-FILES = Path(__file__).parents[2] / "docs" / "monitoring"
+FILES = Path(__file__).parents[3] / "docs" / "monitoring"
 
 
 def program(name: str) -> str:

@@ -6,7 +6,7 @@ itself, from its interval, and the variation of the values, 1.4826 times their m
 the standard deviation of normal values. Neither noise nor ordinary variation is therefore an alert, and a long drop
 alerts until half of the previous windows are low too. The first five windows give no alert.
 
-A window that may have no rows (state/records.py) says nothing about how varied they were. Other windows are not
+A window that may have no rows (monitor/state/records.py) says nothing about how varied they were. Other windows are not
 compared with it, and its alert says that the input may have stopped. Of several in a row, only the first alerts of a
 drop.
 """
@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from statistics import NormalDist, median
 from typing import Any
 
-from ..errors import ArgumentError
-from .state.records import WINDOW
+from ...errors import ArgumentError
+from ..state.records import WINDOW
 
 ALERT = "stablesketch-alert/1"
 FEW_ROWS = "few or no rows: the input may have stopped"

@@ -7,20 +7,16 @@ process, is left out, because it grows with every row.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from .. import __version__
-from ..errors import ArgumentError
-from ..files.durable import Reserved
-from ..reading.libraries import need
+from ... import __version__
+from ...errors import ArgumentError
+from ...files.durable import Reserved
+from ...reading.libraries import need
+from ..monitor import Monitor
 from .board import Board
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from .monitor import Monitor
 
 
 class ReleasedMetrics:

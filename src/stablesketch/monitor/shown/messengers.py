@@ -12,7 +12,7 @@ import urllib.parse
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ..errors import HIDDEN, ArgumentError
+from ...errors import HIDDEN, ArgumentError
 
 Messenger = Callable[[str], None]
 _PATIENCE = 30.0  # seconds

@@ -18,10 +18,10 @@ from monitor_tools import at, rows, run, watch
 from prometheus_tools import FILES, dashboard_queries, program, promtool
 
 import stablesketch as ss
-from stablesketch.monitor.alerts import Judge
-from stablesketch.monitor.board import Board
-from stablesketch.monitor.metrics import ReleasedMetrics, exposed
-from stablesketch.monitor.outputs import Outputs
+from stablesketch.monitor.shown.alerts import Judge
+from stablesketch.monitor.shown.board import Board
+from stablesketch.monitor.shown.metrics import ReleasedMetrics, exposed
+from stablesketch.monitor.shown.outputs import Outputs
 
 ASKED = watch(statistics=[ss.Shannon()])
 OF_A_BUDGET = "stablesketch_epsilon_remaining"  # there only if the monitor has a ledger

@@ -22,11 +22,10 @@ from prometheus_tools import promtool
 import stablesketch as ss
 from stablesketch import ArgumentError
 from stablesketch.monitor import Monitor, Watch
-from stablesketch.monitor.alerts import Judge
-from stablesketch.monitor.board import Board
-from stablesketch.monitor.listener import ExactListener, ReleasedListener, address
-from stablesketch.monitor.metrics import ExactMetrics, ReleasedMetrics, TextFile, exposed
-from stablesketch.monitor.outputs import Outputs
+from stablesketch.monitor.shown.alerts import Judge
+from stablesketch.monitor.shown.board import Board
+from stablesketch.monitor.shown.metrics import ExactMetrics, ReleasedMetrics, TextFile, exposed
+from stablesketch.monitor.shown.outputs import ExactListener, Outputs, ReleasedListener, address
 from stablesketch.monitor.state.records import note_record
 from stablesketch.statistic import STATISTICS as STATISTICS_BY_NAME
 

@@ -14,14 +14,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..bounding import budget
-from ..statistic.published import Release
-from ..statistic.words import Subject
-from ..text.spoken import at_least, at_most
+from ...bounding import budget
+from ...statistic.published import Release
+from ...statistic.words import Subject
+from ...text.spoken import at_least, at_most
+from ..state.records import WINDOW
+from ..watch import Watch
+from ..windows import moment
 from .alerts import FEW_ROWS, Fall, Judge, has_few
-from .state.records import WINDOW
-from .watch import Watch
-from .windows import moment
 
 _WINDOWS, _NOTES = 1_500, 20  # kept: a day of minutes
 

@@ -1,23 +1,92 @@
-"""The addresses of a monitor: released values for everyone who can reach them, exact counters for this machine only."""
+"""What a monitor shows besides its records, at addresses: a page and metrics of what was released for everyone who can
+reach them, exact counters for this machine only; and a text file.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import ipaddress
+import json
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from importlib import resources
+from pathlib import Path
+from string import Template
 from typing import ClassVar
 
-from ..errors import ArgumentError
-from ..page.server import PageHandler, PageServer
+from ...errors import ArgumentError
+from ...page import document, escaped
+from ...page.server import PageHandler, PageServer
+from ..monitor import Monitor
+from ..state.outbox import Sink
+from ..watch import Watch
+from ..windows import in_units
+from .alerts import Judge
 from .board import Board
-from .live_page import live_page
-from .metrics import ExactMetrics, ReleasedMetrics, exposed
-from .monitor import Monitor
+from .metrics import ExactMetrics, ReleasedMetrics, TextFile, exposed
 
 _STREAMS = 100  # pages that may be open at once
 _HEARTBEAT = 10.0  # seconds
+
+
+class Outputs:
+    """Reserves its ports at once, so that a port in use is noticed before anything is read. Answers from `begin` to
+    `close`.
+    """
+
+    def __init__(self, listen: str | None, listen_private: str | None, textfile: Path | None) -> None:
+        self._textfile = textfile
+        self.released: ReleasedListener | None = None
+        self._exact: ExactListener | None = None
+        self._board: Board | None = None
+        try:
+            if listen is not None:
+                self.released = ReleasedListener(listen)
+            if listen_private is not None:
+                self._exact = ExactListener(listen_private)
+        except BaseException:
+            self.close()
+            raise
+
+    def sinks(
+        self, watch: Watch, judge: Judge, before: Mapping[int, str], say: Callable[[str], None],
+        budget: float | None = None,
+    ) -> list[Sink]:  # fmt: skip
+        """The sinks, which must get every record; `before` are records of an earlier run, `budget` is a ledger's."""
+        if self.released is None and self._textfile is None:
+            return []
+        self._board = Board(watch, judge, before, budget)
+        metrics = ReleasedMetrics(self._board)
+        if self.released is not None:
+            self.released.board, self.released.metrics = self._board, metrics
+        return [self._board, *([TextFile(self._textfile, metrics, say)] if self._textfile is not None else [])]
+
+    @property
+    def addresses(self) -> list[str]:
+        """The addresses, in words."""
+        shown = [f"the live page: {self.released.root}"] if self.released is not None else []
+        exact = [f"exact counts, not private: {self._exact.root}metrics"] if self._exact is not None else []
+        return shown + exact
+
+    def begin(self, monitor: Monitor) -> None:
+        """Starts answering about this monitor."""
+        if self.released is not None:
+            self.released.monitor = monitor
+        if self._exact is not None:
+            self._exact.metrics = ExactMetrics(monitor)
+        for each in self._listeners():
+            each.begin()
+
+    def close(self) -> None:
+        """Frees the ports."""
+        if self._board is not None:
+            self._board.close()
+        for each in self._listeners():
+            each.close()
+
+    def _listeners(self) -> list[Listener]:
+        return [each for each in (self.released, self._exact) if each is not None]
 
 
 def address(argument: str, text: str) -> tuple[str, int]:
@@ -139,3 +208,19 @@ def _names_loopback(host: str) -> bool:
         return name == "localhost" or ipaddress.ip_address(name.strip("[]")).is_loopback
     except ValueError:
         return False
+
+
+def live_page(board: Board) -> str:
+    """The page that shows the last windows. It fetches nothing from elsewhere; updates come from `/events`."""
+    watch = board.watch
+    names = [" ".join(filter(None, [str(point), f"({point.unit})" if point.unit else ""])) for point in board.points]
+    promise = watch.promise[:1].upper() + watch.promise[1:]
+    title = watch.plans[0].statistic.topic.asked(board.subject, None)
+    about = {"names": names, "confidence": f"{100 * watch.confidence:g}%"}
+    folder = resources.files(__package__)
+    body, script = (folder.joinpath(f"live_page.{end}").read_text(encoding="utf-8") for end in ("html", "js"))
+    filled = Template(body).substitute(
+        title=escaped(title), about=escaped(json.dumps(about)), promise=escaped(promise),
+        every=in_units(watch.windows.every), confidence=about["confidence"],
+    )  # fmt: skip
+    return document(title, filled, script)

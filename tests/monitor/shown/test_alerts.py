@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from stablesketch import ArgumentError
-from stablesketch.monitor.alerts import Alerts, Judge, in_words
-from stablesketch.monitor.messengers import Post, command, json_lines, webhook
+from stablesketch.monitor.shown.alerts import Alerts, Judge, in_words
+from stablesketch.monitor.shown.messengers import Post, command, json_lines, webhook
 from stablesketch.monitor.state.records import WINDOW, note_record
 
 
