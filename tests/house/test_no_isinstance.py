@@ -43,7 +43,7 @@ NAMES = {
     "cli/options.py": (2, "the help of options that some statistics need"),
     "cli/plan.py": (1, "examples of commands"),
     "cli/release.py": (1, "examples of commands"),
-    "cli/words_demo.py": (4, "a demonstration of one statistic"),
+    "cli/demo.py": (4, "a demonstration of one statistic"),
 }
 SPOKEN = re.compile(
     rf"\b({'|'.join({*STATISTICS, *CLASSES} - {'total', 'Total'})}|entropy|entropies|moments|Hill numbers?|Rényi)\b"

@@ -14,8 +14,8 @@ import typer
 from ..collector.wire import decode
 from ..plan import Plan
 from . import options
-from .blobs import is_blob, of_file, read_blob
 from .screen import fact_table, print_text
+from .stored import is_blob, read_blob
 
 
 def inspect(
@@ -28,7 +28,7 @@ def inspect(
         print_text(chosen.to_json()) if json else print_text(str(chosen))
         return
     content = read_blob(file)
-    with of_file(file):
+    with options.of_file(file):
         text, shards, *_ = decode(content)
         chosen = Plan.from_json(text)
     if json:

@@ -10,8 +10,9 @@ import typer
 from ..collector import merge_blobs
 from ..collector.wire import decode
 from ..errors import BlobError
-from .blobs import of_file, read_blob
+from .options import of_file
 from .screen import note, write_new
+from .stored import read_blob
 
 
 def merge(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import typer
@@ -21,11 +22,9 @@ from ..statistic import STATISTICS, Statistic
 from . import monitor_options as own
 from . import options
 from .exits import Exit
-from .monitor_demo import check_demo, not_shown
-from .monitor_lines import show_record
-from .monitor_run import DROP, Alerting, LineSource, run
+from .monitor_run import DROP, Alerting, LineSource, not_shown, run, show_record
+from .option_groups import Chosen, offered
 from .screen import note
-from .statistic_options import Chosen, offered
 
 USUAL = 1.0, 1e-9  # ε and δ of single rows, if the user does not say: what one row costs, however long it runs
 EXAMPLES = """[bold]Examples[/]
@@ -92,7 +91,7 @@ def monitor(
     """Release private numbers from a live stream, one for each window of time."""
     day = PlayedDay() if demo else None
     if day is not None:
-        check_demo(
+        _check_demo(
             {"the source": source, "--follow": follow or None, "--preset": preset, "--key": key, "--time": time,
              "--time-unit": time_unit, "--value": value, "--max-value": max_value, "--format": format,
              "--fields": fields, "--delimiter": delimiter, "--lateness": lateness, "--from": since, "--until": until,
@@ -130,6 +129,13 @@ def monitor(
         note(f"ε = {privacy.epsilon:g} and δ = {privacy.delta:g}: choose others with --epsilon and --delta")
     run(watch, stream, sink, alerting, Outputs(listen, listen_private, textfile), state, books)
     return Exit.DONE
+
+
+def _check_demo(given: Mapping[str, object]) -> None:
+    """Refuses options that would change the stream, by their names."""
+    used = [name for name, value in given.items() if value is not None]
+    if used:
+        raise typer.BadParameter(f"--demo brings its own stream. Leave out {', '.join(used)}.")
 
 
 def _check_replayed(stream: LineSource, since: str | None) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
@@ -15,7 +17,6 @@ from ..plan import Plan
 from ..privacy import Privacy
 from ..reading.columns import Columns, checked_columns
 from ..reading.wide import long_columns
-from .blobs import of_file
 
 in_data, in_privacy, in_size, in_output = (
     partial(typer.Option, rich_help_panel=panel) for panel in ("Data", "Privacy", "Accuracy", "Output")
@@ -207,3 +208,12 @@ def read_plan(path: Path) -> Plan:
         raise BlobError(f"{path}: cannot read the plan: {reason}. Make one: stablesketch plan ... -o {path}") from None
     with of_file(path):
         return Plan.from_json(text)
+
+
+@contextlib.contextmanager
+def of_file(path: Path) -> Iterator[None]:
+    """Adds the name of the file to errors about its content."""
+    try:
+        yield
+    except BlobError as error:
+        raise type(error)(f"{path}: {error.wording}") from None

@@ -20,18 +20,13 @@ from ..release.arguments import DEFAULTS, may_count_pairs, question, usual_relat
 from ..report import Named
 from ..statistic.published import Release
 from . import options
-from .blobs import is_blob
-from .data_options import Data
-from .deliver import need_standard_output
+from .deliver import check_new, delivered, need_standard_output, reserved
 from .dry_run import check_dry, show_plan
 from .exits import Exit
-from .kept import check_new, reserved
+from .option_groups import Chosen, Data, Sizes
 from .progress import progress
-from .release_delivered import delivered
-from .release_stored import check_still_open, release_stored
 from .screen import note
-from .size_options import Sizes
-from .statistic_options import Chosen
+from .stored import check_still_open, is_blob, release_stored
 
 EXAMPLES = """[bold]Examples[/]
 

@@ -10,7 +10,7 @@ import typer
 from ..engines.local.collect import collected_shard
 from ..secret import Secret
 from . import options
-from .data_options import Data
+from .option_groups import Data
 from .progress import progress
 from .screen import note, write_new
 

@@ -1,4 +1,6 @@
-"""`stablesketch release` of stored sketches: merged and released as they were planned."""
+"""Stored sketches, files that begin like the bytes of `Collector.to_bytes`; and `stablesketch release` of them, merged
+and released as they were planned.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +9,38 @@ from pathlib import Path
 import typer
 
 from ..collector import Collector
+from ..errors import BlobError
+from ..format.framing import MAGIC
 from ..ledger import Ledger
 from ..release.decide import decide_stored
 from ..release.outcome import Outcome
 from ..release.publish import Till, publish
 from ..secret import Secret
-from .blobs import of_file, read_blob
+from .options import of_file
 
 _STILL_OPEN = {
     "files", "secret", "confidence", "ledger", "label", "json", "output", "plot", "report", "registry", "dataset",
     "period", "noun",
 }  # fmt: skip
+
+
+def is_blob(name: str) -> bool:
+    """Whether the file is a stored sketch, judging by its suffix or its first bytes."""
+    path = Path(name)
+    if path.suffix == ".ssk":
+        return True
+    try:
+        with path.open("rb") as file:
+            return file.read(len(MAGIC)) == MAGIC
+    except OSError:
+        return False
+
+
+def read_blob(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise BlobError(f"{path}: cannot read the sketch: {error.strerror}. Check the path.") from None
 
 
 def check_still_open(context: typer.Context) -> None:
