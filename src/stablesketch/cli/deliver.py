@@ -26,15 +26,13 @@ from ..ledger import Ledger
 from ..page import check_page_path
 from ..pictures import check_picture_path, release_bytes
 from ..pictures.style import need_matplotlib
-from ..plan.exact_instead import exact_instead
 from ..release.outcome import Outcome
 from ..release.question import Question
 from ..report import Context, Named, check_registry_path, registry_entry, report_page
 from ..secret.paying import Payment, current_payment
 from ..text.visible import visible
-from .dry_run import caution_in_words, shares_in_words
+from .dry_run import advice_in_words, shares_in_words
 from .exits import Exit
-from .in_options import in_options
 from .release_lines import nothing_shown, release_lines, release_notes
 from .screen import drop, json_text, note, rendered, tell
 
@@ -98,17 +96,15 @@ def delivered(
     content = [one.content() for one in outcome.releases]
     text = json_text(content if outcome.grouped else content[0])
     delivery = Delivery(text, current_payment())
-    notes = release_notes(outcome)
-    if question is not None and outcome.price is not None:
-        notes = [*shares_in_words(question, outcome.shares, outcome.price[0]), *notes]
-    nothing = outcome.grouped and not outcome.releases
-    if question is not None and not nothing and (better := exact_instead(outcome.plan)):
-        notes.append(in_options(better))
-    notes += [] if question is None else caution_in_words(question)
-    delivery.show(
-        None if json else lambda: release_lines(outcome),
-        nothing_shown(outcome) if nothing and json else [] if json else notes,
-    )
+    if json:
+        notes = [] if outcome.releases else nothing_shown(outcome)
+    else:
+        notes = release_notes(outcome)
+        if question is not None and outcome.price is not None:
+            notes = [*shares_in_words(question, outcome.shares, outcome.price[0]), *notes]
+        if question is not None:
+            notes += advice_in_words(question, outcome.plan if outcome.releases else None)
+    delivery.show(None if json else lambda: release_lines(outcome), notes)
     output, plot = places["output"], places["plot"]
     delivery.store(output, lambda: (text + "\n").encode())
     if outcome.releases:

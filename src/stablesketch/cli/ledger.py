@@ -66,11 +66,8 @@ def new(
         adaptive=adaptive,
         per=per,
     )
-    note(f"written to {file}: ε = {epsilon:g} at δ = {delta:g} for {_covered(per)}")
-
-
-def _covered(per: str | None) -> str:
-    return "everything that is recorded there" if per is None else f"what is recorded there in each {per}"
+    covered = "everything that is recorded there" if per is None else f"what is recorded there in each {per}"
+    note(f"written to {file}: ε = {epsilon:g} at δ = {delta:g} for {covered}")
 
 
 @app.command("show", cls=WithExamples)

@@ -16,7 +16,9 @@ from typing import Any
 import typer
 from rich.text import Text
 
+from ..errors import LedgerMismatch
 from ..ledger import Ledger
+from ..ledger.record import Ask
 from ..monitor import Monitor, Watch
 from ..monitor.demo_day import PlayedDay
 from ..monitor.input.blocks import Block, piped
@@ -30,6 +32,7 @@ from ..monitor.state.state import MonitorState
 from ..monitor.windows import Clock, shown
 from ..statistic.published import Release
 from ..text.spoken import at_least
+from . import options
 from .screen import drop, note, number, rendered
 
 DROP = 3.0  # deviations from which the page marks a drop, and --demo alerts, if --alert-drop does not say
@@ -64,9 +67,8 @@ class LineSource:
 class Alerting:
     """What counts as an alert, and where alerts go."""
 
-    below: float | None
-    drop: float | None
     judge: Judge
+    judge_of_page: Judge  # which marks drops even if nobody is alerted
     messengers: Sequence[Messenger]
 
     @classmethod
@@ -83,11 +85,27 @@ class Alerting:
             messengers.append(webhook(url))
         if below is None and drop is None and len(messengers) > 1:
             raise typer.BadParameter("no alert is defined. Add --alert-drop 3, or --alert-below.")
-        return cls(below, drop, Judge(below, drop), messengers)
+        return cls(Judge(below, drop), Judge(below, DROP if drop is None else drop), messengers)
 
-    def judge_of_page(self) -> Judge:
-        """The page marks drops even if nobody is alerted."""
-        return Judge(self.below, DROP if self.drop is None else self.drop)
+
+def paying_ledger(path: Path | None, per: str | None, watch: Watch) -> Ledger | None:
+    """The ledger that windows pay from. It must protect what they protect, and renew as asked."""
+    people = watch.protect != "event"
+    if path is None:
+        if per is not None:
+            raise typer.BadParameter("--budget-per needs --ledger. Add --ledger, or leave it out.")
+        return None
+    name = path.name if not path.exists() else f"{path.stem}-{per}{path.suffix}"
+    made = f"stablesketch ledger new {name} --epsilon 10{' --people' * people}{f' --per {per}' if per else ''}"
+    if not path.exists():
+        raise LedgerMismatch(f"ledger {path} does not exist. Create one: {made}")
+    found = options.open_ledger(path)
+    if per is not None and found.per != per:
+        renews = "does not renew" if found.per is None else f"renews each {found.per}"
+        raise LedgerMismatch(f"the budget of {path} {renews}, but --budget-per is {per}. Create another ledger: {made}")
+    for plan in watch.plans:
+        found.require_unit(Ask.of_plan(plan, person=people))  # refuses another unit now, not after the first window
+    return found
 
 
 def run(
@@ -107,7 +125,7 @@ def run(
         before = held.delivered()
         alerts = Alerts(post, alerting.judge, before)
         budget = None if ledger is None else ledger.epsilon
-        others = outputs.sinks(watch, alerting.judge_of_page(), before, note, budget)
+        others = outputs.sinks(watch, alerting.judge_of_page, before, note, budget)
         day = stream.day
         running = Monitor(
             watch, "standard input" if stream.piped else stream.source, stream.blocks, held, [sink, alerts, *others],

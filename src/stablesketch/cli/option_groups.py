@@ -35,7 +35,7 @@ def with_groups(command: Callable[..., Any]) -> Callable[..., Any]:
             lambda typed: Chosen(typed["statistic"], {option: typed[name] for name, option in statistical.items()}),
         ),
         "read": (_DATA, lambda typed: Data(**typed)),
-        "sizes": (_SIZES, lambda typed: {**typed, **{name: options.sizes_of(typed[name]) for name in _LISTS}}),
+        "sizes": (_SIZES, lambda typed: {**typed, **{name: _sizes_of(typed[name]) for name in _LISTS}}),
     }
     groups = {name: group for name, group in every.items() if name in signature.parameters}
 
@@ -185,7 +185,10 @@ _DATA: dict[str, Any] = {
         ),
     ],
     "header": Annotated[bool, options.in_data("--header/--no-header", help="Whether the CSV has a header line.")],
-    "delimiter": options.Delimiter,
+    "delimiter": Annotated[
+        str | None,
+        options.in_data(metavar="CHARACTER", help="CSV field separator (default: detected from the header)."),
+    ],
 }
 
 # --- the sizes ---
@@ -195,10 +198,35 @@ Sizes = dict[str, Any]
 
 _SIZES: dict[str, Any] = {
     "error": options.Error,
-    "size": options.Size,
+    "size": Annotated[
+        str | None,
+        options.in_size(
+            metavar="N",
+            help="Number of entries, instead of --error. For several sketches: one each, separated by commas.",
+        ),
+    ],
     "memory": options.Memory,
-    "entries_per_key": options.PerKey,
-    "expected": options.Expected,
+    "entries_per_key": Annotated[
+        str | None,
+        options.in_size(
+            "--entries-per-key",
+            metavar="N",
+            help="How many entries each key updates: 16 is fast; 64 is more accurate if one key is common, and needs "
+            "less noise.",
+        ),
+    ],
+    "expected": Annotated[
+        float | None,
+        options.in_size(help="The value you expect, from public knowledge only: the plan states its error there."),
+    ],
     "mechanism": options.Mechanism,
 }
-_LISTS = ("size", "entries_per_key")  # one for every sketch, or one for each
+_LISTS = ("size", "entries_per_key")
+
+
+def _sizes_of(text: str | None) -> int | tuple[int, ...] | None:
+    """One size for every sketch, or a list with one for each."""
+    if text is None:
+        return None
+    first, *others = (options.count(each) for each in text.split(","))
+    return (first, *others) if others else first

@@ -69,13 +69,24 @@ stablesketch release species.csv --wide --by site --groups sites.txt \\
 stablesketch release all.ssk --secret s.key"""
 
 
+def _max_value_or_auto(text: str | int) -> int | str:
+    return "auto" if text == "auto" else options.count(text)
+
+
 def release(
     *,
     context: typer.Context,
     statistic: Chosen,
     key: options.Key = None,
     value: options.Value = None,
-    max_value: options.MaxValue = None,
+    max_value: Annotated[
+        str | None,
+        options.in_privacy(
+            parser=_max_value_or_auto,
+            metavar="N|auto",
+            help="Maximum value of a pair; auto finds it privately, for a tenth of ε.",
+        ),
+    ] = None,
     clip: options.Clip = DEFAULTS["clip"],
     by: options.By = None,
     groups: Annotated[
@@ -101,7 +112,7 @@ def release(
     ],
     ledger: Annotated[Path | None, options.in_privacy(help="Record the release in this ledger.")] = None,
     label: Annotated[str, options.in_privacy(help="Name of the release, in the ledger and the report.")] = "",
-    secret: options.SecretFile = None,
+    secret: Annotated[Path | None, options.in_privacy("--secret", help="The secret file, for stored sketches.")] = None,
     sizes: Sizes,
     confidence: Annotated[float, options.in_size(help="Confidence level of the intervals.")] = DEFAULTS["confidence"],
     json: options.Json = False,
@@ -147,7 +158,8 @@ def release(
 ) -> int:
     """Release one private number, or one per group, with its uncertainty and its price."""
     files = read.files
-    blobs = bool(files) and all(is_blob(name) for name in files or ())
+    stored = [name for name in files or () if is_blob(name)]
+    blobs = bool(stored) and stored == files
     kept = {"output": output, "plot": plot, "report": report, "registry": registry}
     if dry_run:
         check_dry(stored=blobs, **kept)
@@ -168,12 +180,11 @@ def release(
         note("to tell readers of the report what the data are, add --dataset, --period and --noun (what to call keys)")
     label = label if ledger is not None else ""
     budget = None if ledger is None else options.open_ledger(ledger)
-    if files and blobs:
+    if blobs:
         check_still_open(context)
         with reserved(**kept) as places:
-            outcome = release_stored(files, secret, confidence, budget, label)
+            outcome = release_stored(stored, secret, confidence, budget, label)
             return delivered(outcome, None, budget, json, places, named)
-    stored = [name for name in files or () if is_blob(name)]
     if stored:
         raise typer.BadParameter(
             f"{stored[0]} is a stored sketch, but other files are not. Release sketches and data separately."
