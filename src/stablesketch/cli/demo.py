@@ -36,7 +36,6 @@ _LEFT_OUT = frozenset({"site-packages", "dist-packages", "test", "tests", "idle_
 
 
 def demo() -> int:
-    """Try it on the words of Python's standard library: a private release, its report, and exact numbers."""
     try:
         return run(Path(sysconfig.get_paths()["stdlib"]), sys.stdout, sys.stderr)
     except KeyboardInterrupt:
@@ -121,9 +120,10 @@ def batches(files: Sequence[Path], bar: ProgressBar) -> Iterator[list[str]]:
         yield batch
 
 
-def hill_number(moment: float, p: float, total: int) -> float:
-    """(F_p / N^p)^(1/(1-p)): how many equally frequent words would be as varied as these (Hill, 1973)."""
-    return float((moment / total**p) ** (1.0 / (1.0 - p)))
+def exact_hill(counts: Counter[str], p: float) -> float:
+    """(F_p / N^p)^(1/(1-p)), of all words: how many equally frequent ones would be as varied as these (Hill, 1973)."""
+    moment = float(sum(count**p for count in counts.values()))
+    return float((moment / counts.total() ** p) ** (1.0 / (1.0 - p)))
 
 
 class Report:
@@ -150,15 +150,15 @@ class Report:
         self._text(chosen.statistic.headline(release, Subject(noun="words")), bold=True)
         price = f"It costs {e} = {at_most(release.epsilon)}, {d} = {at_most(release.delta, 3)}"
         self._text(f"{price}. It hardly depends on whether any one word is in the data.")
-        truth = hill_number(exact_moment(exact, 0.5), 0.5, exact.total())
+        truth = exact_hill(exact, 0.5)
         self._text(f"The truth, which nobody would publish, is {truth:,.0f}.")
 
     def diversity(self, exact: Counter[str], sketches: Sequence[Sketch]) -> None:
         self._section(f"Hill numbers by sketches of {sketches[0].size} entries, beside the exact ones")
         self._header("  order        exact       sketch             95% interval     error    stored")
-        inside, total = 0, exact.total()
+        inside = 0
         for sketch in sketches:
-            truth, found = hill_number(exact_moment(exact, sketch.p), sketch.p, total), sketch.hill()
+            truth, found = exact_hill(exact, sketch.p), sketch.hill()
             inside += found.low <= truth <= found.high
             self._line(
                 f"  {sketch.p:5.2f} {truth:12,.0f} {found.value:12,.0f} {_interval(found.low, found.high)}"
@@ -230,11 +230,6 @@ class Report:
 
     def _line(self, text: str = "") -> None:
         print(text, file=self._out, flush=True)
-
-
-def exact_moment(counts: Counter[str], p: float) -> float:
-    """F_p from the table of all words: what the sketch estimates."""
-    return float(sum(count**p for count in counts.values()))
 
 
 class ProgressBar:

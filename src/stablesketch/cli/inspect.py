@@ -22,7 +22,6 @@ def inspect(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A sketch, or a plan.")],
     json: options.Json = False,
 ) -> None:
-    """Show the plan, the size and the shards of a sketch, but no key and no value."""
     if not is_blob(str(file)):
         chosen = options.read_plan(file)
         print_text(chosen.to_json()) if json else print_text(str(chosen))

@@ -20,7 +20,7 @@ from . import options
 from .screen import fact_table, note, plain_table, print_text, write_new
 from .with_examples import Group, WithExamples
 
-app = typer.Typer(cls=Group, no_args_is_help=True, help="Keep a budget for all releases of the same data.")
+app = typer.Typer(cls=Group, no_args_is_help=True)
 
 _SHOWN = 20
 

@@ -19,7 +19,6 @@ def merge(
     files: Annotated[list[Path], typer.Argument(metavar="FILES", help="Sketches made with the same plan and secret.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The new file.")],
 ) -> None:
-    """Merge the sketches of several shards. No secret is needed."""
     blobs = [read_blob(path) for path in files]
     try:
         content = merge_blobs(blobs)

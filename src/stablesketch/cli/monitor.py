@@ -196,7 +196,6 @@ def monitor(
         ),
     ] = None,
 ) -> int:
-    """Release private numbers from a live stream, one for each window of time."""
     day = PlayedDay() if demo else None
     if day is not None:
         _check_demo(

@@ -59,7 +59,6 @@ def plan(
     ] = False,
     port: Annotated[int | None, options.in_output(help="Port of the page (default: any free one).")] = None,
 ) -> None:
-    """Show the size, price and error of a release, from public numbers alone."""
     if serve:
         given = (unit, epsilon, delta, pairs, relation, output, plot)
         sized = any(value != DEFAULTS[name] for name, value in sizes.items())

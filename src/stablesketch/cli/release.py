@@ -156,7 +156,6 @@ def release(
         ),
     ] = False,
 ) -> int:
-    """Release one private number, or one per group, with its uncertainty and its price."""
     files = read.files
     stored = [name for name in files or () if is_blob(name)]
     blobs = bool(stored) and stored == files

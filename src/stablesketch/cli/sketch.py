@@ -44,7 +44,6 @@ def sketch(
     wide: options.Wide = False,
     on_bad: options.OnBad = "error",
 ) -> None:
-    """Collect data into a sketch that can be stored, merged and released."""
     how = read.as_input(wide=wide)
     read.must_have_key(key, wide=wide)
     columns = options.columns_of(key, value, wide=wide)

@@ -81,7 +81,7 @@ def _next(path: Path, before: _Place, position: Any) -> tuple[_Place, int, str] 
     whose lines would count twice: ε would then be too small.
     """
     try:
-        place = _Place(path, _opened(path))
+        place = _Place(path)
     except DataError:  # it was there a moment ago
         return None
     if place.is_same(position):  # it has its name again
@@ -106,7 +106,7 @@ def _opened(path: Path) -> BinaryIO:
 
 def _resumed(path: Path, position: Any, *, follow: bool) -> tuple[_Place, int, str]:
     if position is None or not follow:
-        place = _Place(path, _opened(path))
+        place = _Place(path)
         if position is None:
             return place, place.size() if follow else 0, ""
         if not place.has(position):
@@ -115,11 +115,11 @@ def _resumed(path: Path, position: Any, *, follow: bool) -> tuple[_Place, int, s
         return place, position["offset"], ""
     for candidate in (path, *_rotated(path)):
         with contextlib.suppress(DataError):
-            place = _Place(path, _opened(candidate))
+            place = _Place(path, candidate)
             if place.is_same(position) and place.has(position):
                 return place, position["offset"], ""
             place.file.close()
-    place = _Place(path, _opened(path))
+    place = _Place(path)
     return place, place.size(), f"{path.name} was replaced or truncated while the monitor was stopped. {_FROM_ITS_END}"
 
 
@@ -142,11 +142,11 @@ def _changed(path: Path) -> CheckpointError:
 
 
 class _Place:
-    """A file that is being read, whatever its name is now; `path` is the name that is followed."""
+    """A file that is being read, whatever its name is `now`; `path` is the name that is followed."""
 
-    def __init__(self, path: Path, file: BinaryIO) -> None:
-        self.path, self.file = path, file
-        self._stat = os.fstat(file.fileno())
+    def __init__(self, path: Path, now: Path | None = None) -> None:
+        self.path, self.file = path, _opened(now or path)
+        self._stat = os.fstat(self.file.fileno())
         self.renamed = False  # whether it was seen under another name than the one that is followed
 
     def is_same(self, position: Any) -> bool:

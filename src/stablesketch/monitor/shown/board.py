@@ -66,7 +66,7 @@ class Board:
         self.subject = Subject(", ".join(watch.fields.key), watch.fields.value)
         self._windows: deque[Seen] = deque(maxlen=_WINDOWS)
         self._notes: deque[dict[str, Any]] = deque(maxlen=_NOTES)
-        self._said = ""
+        self._number, self._said = 0, ""  # of the last record; of the last window, in words
         self._news = threading.Condition()
         self.closed = False
         for number, text in (before or {}).items():
@@ -76,6 +76,7 @@ class Board:
         """Takes a record."""
         content = json.loads(text)
         with self._news:
+            self._number = number
             if content["format"] == WINDOW:
                 self._windows.append(self._seen(number, content))
                 first = Release.from_json(json.dumps(content["releases"][0]))
@@ -96,21 +97,17 @@ class Board:
         `wait` seconds.
         """
         with self._news:
-            self._news.wait_for(lambda: self.closed or self._number() > number, wait)
+            self._news.wait_for(lambda: self.closed or self._number > number, wait)
             windows = [each.to_dict() for each in self._windows if each.number > number]
             notes = [each for each in self._notes if each["number"] > number]
             content = {"windows": windows, "notes": notes, "said": self._said, "budget": self._budget()}
-            return max(number, self._number()), json.dumps(content) if windows or notes else ""
+            return max(number, self._number), json.dumps(content) if windows or notes else ""
 
     def close(self) -> None:
         """Wakes everyone who is waiting."""
         with self._news:
             self.closed = True
             self._news.notify_all()
-
-    def _number(self) -> int:
-        window = self._windows[-1].number if self._windows else 0
-        return max(window, self._notes[-1]["number"] if self._notes else 0)
 
     def _budget(self) -> str:
         if not self._windows:
