@@ -14,16 +14,36 @@ from ...errors import DataError
 from ...reading.duckdb import DuckDB
 from ...reading.libraries import need
 from ...reading.numpy_arrow import from_numpy, to_numpy
+from ...reading.value_text import wrong_text
 from ...text.visible import visible
 from ...text.wording import arg
 from ..windows import SECOND
-from .bad_line import LinePlaces, first_bad
 from .blocks import Block, Rows
-from .fields import LineFields
-from .texts import column_of_lines, only_utf8, texts_of_json, windows_of
+from .fields import NO_WINDOW, LineFields
+from .texts import column_of_lines, is_text, only_utf8, texts_of_json, windows_of
 
 _MARK = b"\xef\xbb\xbf"
 _UNSET = ["-", "(empty)"]  # in Zeek's logs
+_SHAPES = {"json": "it is not JSON", "lines": "it is empty"}
+_SHAPES |= dict.fromkeys(("csv", "tsv", "zeek"), "its columns are not those of the header")
+
+
+class LinePlaces:
+    """The numbers of lines in their input, counted from its beginning (`whole`), or from where reading began."""
+
+    def __init__(self, *, whole: bool) -> None:
+        self._before, self._whole = 0, whole
+
+    def named(self, block: Block, place: int, headers: int, kind: str) -> str:
+        """A line of the block, given its place after `headers` header lines. Zeek's header lines are found here."""
+        lines = block.lines.split(b"\n")
+        own = [i for i, line in enumerate(lines) if not (kind == "zeek" and line.startswith(b"#"))]
+        number = self._before + own[headers + place] + 1
+        return f"line {number:,}" if self._whole else f"line {number:,} of those read in this run"
+
+    def passed(self, block: Block) -> None:
+        """All lines of this block have been read."""
+        self._before += block.lines.count(b"\n") + block.too_long
 
 
 class LineReader:
@@ -32,7 +52,7 @@ class LineReader:
     def __init__(
         self, fields: LineFields, every: int, source: str, duckdb: DuckDB, *, strict: bool = False
     ) -> None:  # fmt: skip
-        self._places = LinePlaces() if strict else None
+        self._places = LinePlaces(whole=False) if strict else None
         self._fields, self._every, self._source = fields, every, source
         self._sql = duckdb.for_blocks()
         self._format = fields.format
@@ -43,13 +63,15 @@ class LineReader:
         lines = block.lines.removeprefix(_MARK) if block.begins else block.lines
         if block.head:
             lines = self._opened(block.head.removeprefix(_MARK), lines, begins=block.begins)
+        if self._places is not None and block.begins:
+            self._places = LinePlaces(whole=True)
         parts, bad, fault, before = [], block.too_long, "", 0
         for piece in self._pieces(lines):
             _, rows, count = self._read(piece)
             parts.append(rows)
             bad += count - rows.num_rows
             if self._places is not None and not fault and count > rows.num_rows:
-                place, reason = first_bad(piece, self._fields, self._format, self._read)
+                place, reason = self._first_bad(piece)
                 headers = block.lines.count(b"\n") - lines.count(b"\n")
                 named = self._places.named(block, before + place, headers, self._format)
                 fault = f"{named} cannot be used as a row: {reason}"
@@ -80,6 +102,41 @@ class LineReader:
             windows = windows_of(times, self._fields.time_unit, self._every, self._sql)
             texts = texts.append_column("w", from_numpy(windows))
         return texts, self._fields.rows(texts), count
+
+    def _first_bad(self, lines: bytes) -> tuple[int, str]:
+        """The place of the first invalid line, and the reason; not its content. At least one line must be invalid."""
+        *whole, rest = lines.split(b"\n")
+        each = [line + b"\n" for line in whole] + ([rest] if rest else [])
+        low, high = 0, len(each)
+        while high - low > 1:
+            middle = (low + high) // 2
+            _, rows, count = self._read(b"".join(each[low:middle]))
+            low, high = (middle, high) if rows.num_rows == count else (low, middle)
+        return low, self._reason(each[low])
+
+    def _reason(self, line: bytes) -> str:
+        """Why the line cannot be used."""
+        if not is_text(line):
+            return "it is not UTF-8"
+        texts, _, _ = self._read(line)
+        if not texts.num_rows:
+            return _SHAPES[self._format]
+        row = texts.to_pylist()[0]
+        for name, mark in zip(self._fields.all, self._fields.marks, strict=True):
+            shown, text = f"field {visible(name)!r}", row[mark]
+            if text is None or text == "":
+                return f"{shown} is missing or empty" if self._format != "lines" else _SHAPES[self._format]
+            if mark == "t" and row["w"] == NO_WINDOW:
+                return f"{shown} is not a time, since 1970 or RFC 3339"
+            if mark == "v":
+                wrong = wrong_text(text, "")
+                if wrong is not None:
+                    return f"{shown} {wrong[0]}"
+                if float(text) < 1.0:
+                    return f"{shown} is 0"
+                if float(text) > self._fields.max_value:
+                    return f"{shown} is above {arg('max_value', self._fields.max_value)}"
+        return "it is not a row"
 
     def _opened(self, head: bytes, lines: bytes, *, begins: bool) -> bytes:
         """Reads the beginning of a file; returns the lines without its header, which is not a row."""
