@@ -79,7 +79,7 @@ $(VENV)/.extra-%: $(VENV)/.libraries-% $(INSTALLED)
 # With the libraries of the command line: the demo shows a report, and ends with a command to type next.
 demo:
 	@$(MAKE) --no-print-directory --jobs 2 $(VENV)/.extra-cli
-	@$(COMPILED_ONCE) $(BIN)/python -m stablesketch.cli.words_demo
+	@$(COMPILED_ONCE) $(BIN)/python -m stablesketch.cli.demo
 
 cli: $(VENV)/.extra-cli $(VENV)/.extra-monitor
 	@echo "Ready: $(BIN)/stablesketch --help"

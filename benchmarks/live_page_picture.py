@@ -16,11 +16,11 @@ from typing import Literal
 
 import stablesketch as ss
 from stablesketch.monitor import Monitor, Watch
-from stablesketch.monitor.alerts import Judge
-from stablesketch.monitor.block import Block
 from stablesketch.monitor.demo_day import FIELDS, START, minute
-from stablesketch.monitor.outputs import Outputs
-from stablesketch.monitor.state import MonitorState
+from stablesketch.monitor.input.blocks import Block
+from stablesketch.monitor.shown.alerts import Judge
+from stablesketch.monitor.shown.outputs import Outputs
+from stablesketch.monitor.state.state import MonitorState
 from stablesketch.monitor.windows import SECOND, Windows
 
 FIRST, LAST = 240, 510  # minutes of the day: from 04:00 to 08:30

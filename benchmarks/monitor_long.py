@@ -30,9 +30,9 @@ import numpy as np
 
 import stablesketch as ss
 from stablesketch.monitor import Monitor, Watch
-from stablesketch.monitor.block import Block
-from stablesketch.monitor.fields import LineFields
-from stablesketch.monitor.state import MonitorState
+from stablesketch.monitor.input.blocks import Block
+from stablesketch.monitor.input.fields import LineFields
+from stablesketch.monitor.state.state import MonitorState
 from stablesketch.monitor.windows import SECOND, Windows
 
 START = 1_794_787_200  # 2026-11-16T00:00:00Z

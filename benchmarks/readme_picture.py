@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 import stablesketch as ss
 from stablesketch.cli.app import run
-from stablesketch.cli.words_demo import python_files, words_of
+from stablesketch.cli.demo import python_files, words_of
 from stablesketch.pictures import picture_bytes
 from stablesketch.pictures.style import BLUE, GREY, SKY, VERMILION, WIDTH, canvas, in_style, titled
 

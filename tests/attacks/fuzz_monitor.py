@@ -20,16 +20,16 @@ from fuzz_seeds import collector_mutant
 
 import stablesketch as ss
 from stablesketch.monitor import Monitor, Watch
-from stablesketch.monitor.alerts import Judge
-from stablesketch.monitor.block import Block, Rows
-from stablesketch.monitor.board import Board
-from stablesketch.monitor.fields import LineFields
-from stablesketch.monitor.live_page import live_page
-from stablesketch.monitor.metrics import ReleasedMetrics, exposed
-from stablesketch.monitor.outlet import JsonLinesFile
-from stablesketch.monitor.reader import LineReader
-from stablesketch.monitor.records import is_record
-from stablesketch.monitor.state import MonitorState
+from stablesketch.monitor.input.blocks import Block, Rows
+from stablesketch.monitor.input.fields import LineFields
+from stablesketch.monitor.input.reader import LineReader
+from stablesketch.monitor.shown.alerts import Judge
+from stablesketch.monitor.shown.board import Board
+from stablesketch.monitor.shown.metrics import ReleasedMetrics, exposed
+from stablesketch.monitor.shown.outputs import live_page
+from stablesketch.monitor.state.outbox import JsonLinesFile
+from stablesketch.monitor.state.records import is_record
+from stablesketch.monitor.state.state import MonitorState
 from stablesketch.monitor.windows import SECOND, Windows
 from stablesketch.reading.duckdb import DuckDB
 

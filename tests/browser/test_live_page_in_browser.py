@@ -15,10 +15,10 @@ from PIL import Image, ImageChops
 
 import stablesketch as ss
 from stablesketch.monitor import Watch
-from stablesketch.monitor.alerts import Judge
 from stablesketch.monitor.demo_day import FIELDS
-from stablesketch.monitor.outputs import Outputs
-from stablesketch.monitor.records import note_record, window_record
+from stablesketch.monitor.shown.alerts import Judge
+from stablesketch.monitor.shown.outputs import Outputs
+from stablesketch.monitor.state.records import note_record, window_record
 from stablesketch.monitor.windows import Windows
 
 pytestmark = pytest.mark.slow

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from stablesketch.cli import words_demo
+from stablesketch.cli import demo
 
 
 class Terminal(io.StringIO):
@@ -55,26 +55,26 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def run(root: Path, out: io.StringIO | None = None, progress: io.StringIO | None = None) -> tuple[int, str, str]:
     out, progress = out or io.StringIO(), progress or io.StringIO()
-    code = words_demo.run(root, out, progress, size=50)
+    code = demo.run(root, out, progress, size=50)
     return code, out.getvalue(), progress.getvalue()
 
 
 def test_files_are_pythons_own_in_a_fixed_order(library: Path) -> None:
-    names = [path.relative_to(library).as_posix() for path in words_demo.python_files(library)]
+    names = [path.relative_to(library).as_posix() for path in demo.python_files(library)]
     assert names == ["abc.py", "json/decoder.py", "json/encoder.py", "os.py", "typing.py"]
 
 
 def test_words_are_identifiers_and_words(tmp_path: Path) -> None:
     path = tmp_path / "a.py"
     path.write_text("def f_1(x): # naïve 42 3e5\n    return 'a b'\n", encoding="utf-8")
-    assert words_demo.words_of(path) == ["def", "f_1", "x", "naïve", "return", "a", "b"]
+    assert demo.words_of(path) == ["def", "f_1", "x", "naïve", "return", "a", "b"]
 
 
 def test_batches_hold_the_whole_stream(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    files = words_demo.python_files(library)
-    expected = [word for path in files for word in words_demo.words_of(path)]
-    monkeypatch.setattr(words_demo, "BATCH_WORDS", 60)
-    pieces = list(words_demo.batches(files, words_demo.ProgressBar(io.StringIO(), 1)))
+    files = demo.python_files(library)
+    expected = [word for path in files for word in demo.words_of(path)]
+    monkeypatch.setattr(demo, "BATCH_WORDS", 60)
+    pieces = list(demo.batches(files, demo.ProgressBar(io.StringIO(), 1)))
     assert len(pieces) > 1
     assert [word for piece in pieces for word in piece] == expected
 
@@ -82,10 +82,10 @@ def test_batches_hold_the_whole_stream(library: Path, monkeypatch: pytest.Monkey
 def test_the_report(library: Path) -> None:
     code, out, progress = run(library)
     assert code == 0
-    words = [word for path in words_demo.python_files(library) for word in words_demo.words_of(path)]
+    words = [word for path in demo.python_files(library) for word in demo.words_of(path)]
     counts = Counter(words)
     assert f"{len(words):,} words, {len(counts)} distinct, in 5 files" in out
-    for p in words_demo.ORDERS:
+    for p in demo.ORDERS:
         effective = (sum(count**p for count in counts.values()) / len(words) ** p) ** (1 / (1 - p))
         assert re.search(rf"^ +{p:.2f} +{effective:,.0f} ", out, re.MULTILINE)
     assert out.count("✓") == 2
@@ -107,7 +107,7 @@ def test_the_report(library: Path) -> None:
 
 
 def test_a_property_that_fails_is_shown_and_reported(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(words_demo.Sketch, "delete", lambda self, keys: None)
+    monkeypatch.setattr(demo.Sketch, "delete", lambda self, keys: None)
     code, out, _ = run(library)
     assert code == 1
     assert "✗ delete" in out

@@ -25,7 +25,7 @@ import pytest
 
 import stablesketch as ss
 from stablesketch.cli.app import run
-from stablesketch.cli.statistic_options import offered
+from stablesketch.cli.option_groups import offered
 from stablesketch.errors import StablesketchError
 from stablesketch.privacy import discrete_laplace
 from stablesketch.release.arguments import may_count_pairs

@@ -59,7 +59,7 @@ def test_one_function_publishes_whatever_is_decided() -> None:
     """
     assert {place for place, _ in calls("run_source")} == {"engines/local/release.py", "engines/spark/release.py"}
     assert {place for place, _ in calls("publish")} == {
-        "cli/release_stored.py", "engines/beam/transform.py", "monitor/open_windows.py", "release/run.py",
+        "cli/stored.py", "engines/beam/transform.py", "monitor/state/open_windows.py", "release/run.py",
     }  # fmt: skip
     assert {place for place, _ in calls("released")} == {"collector/releasing.py", "release/publish.py"}
     assert {place for place, _ in calls("selected")} == {"release/publish.py"}

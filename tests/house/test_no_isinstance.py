@@ -38,12 +38,11 @@ ALLOWED = {
 
 # Who names a statistic, and the reason; again the numbers may only fall.
 NAMES = {
-    "cli/monitor.py": (1, "examples of commands"),
-    "cli/monitor_options.py": (1, "an example in the help"),
+    "cli/monitor.py": (2, "examples of commands, and one in the help"),
     "cli/options.py": (2, "the help of options that some statistics need"),
     "cli/plan.py": (1, "examples of commands"),
     "cli/release.py": (1, "examples of commands"),
-    "cli/words_demo.py": (4, "a demonstration of one statistic"),
+    "cli/demo.py": (4, "a demonstration of one statistic"),
 }
 SPOKEN = re.compile(
     rf"\b({'|'.join({*STATISTICS, *CLASSES} - {'total', 'Total'})}|entropy|entropies|moments|Hill numbers?|Rényi)\b"

@@ -22,10 +22,11 @@ from typing import Any
 
 from monitor_tools import NOON, file_source, watch
 
-from stablesketch.monitor import Monitor, followed
-from stablesketch.monitor.outlet import JsonLinesFile
-from stablesketch.monitor.piped import piped
-from stablesketch.monitor.state import MonitorState
+from stablesketch.monitor import Monitor
+from stablesketch.monitor.input import followed
+from stablesketch.monitor.input.blocks import piped
+from stablesketch.monitor.state.outbox import JsonLinesFile
+from stablesketch.monitor.state.state import MonitorState
 from stablesketch.monitor.windows import SECOND, Windows, shown
 from stablesketch.reading.libraries import need
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import stablesketch as ss
 from stablesketch.monitor import Monitor, Watch
-from stablesketch.monitor.block import Block, Rows
-from stablesketch.monitor.fields import LineFields
-from stablesketch.monitor.followed import followed
-from stablesketch.monitor.state import MonitorState
+from stablesketch.monitor.input.blocks import Block, Rows
+from stablesketch.monitor.input.fields import LineFields
+from stablesketch.monitor.input.followed import followed
+from stablesketch.monitor.state.state import MonitorState
 from stablesketch.monitor.windows import SECOND, Windows
 
 NOON = 1_794_830_400  # 2026-11-16T12:00:00Z

@@ -13,11 +13,10 @@ from monitor_tools import JSON, NOON, Time, at, file_source, rows, run, totals, 
 import stablesketch as ss
 from stablesketch import ArgumentError, CheckpointError, DataError
 from stablesketch.monitor import Monitor
-from stablesketch.monitor.block import Block, Rows
-from stablesketch.monitor.fields import LineFields
-from stablesketch.monitor.lines import Steady
-from stablesketch.monitor.state import MonitorState
-from stablesketch.monitor.windows import Windows
+from stablesketch.monitor.input.blocks import Block, Rows
+from stablesketch.monitor.input.fields import LineFields
+from stablesketch.monitor.state.state import MonitorState
+from stablesketch.monitor.windows import Steady, Windows
 from stablesketch.text.wording import in_python
 
 

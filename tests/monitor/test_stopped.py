@@ -12,8 +12,8 @@ from monitor_tools import Time, at, rows, totals, watch
 
 import stablesketch as ss
 from stablesketch.monitor import Monitor
-from stablesketch.monitor.block import Block
-from stablesketch.monitor.state import MonitorState
+from stablesketch.monitor.input.blocks import Block
+from stablesketch.monitor.state.state import MonitorState
 
 BACKLOG = 12  # windows that a pause has left to release
 

@@ -13,7 +13,7 @@ from stablesketch.errors import CheckpointError, LedgerCorrupt, LedgerError
 from stablesketch.ledger import Ledger
 from stablesketch.monitor import Monitor
 from stablesketch.monitor import monitor as monitor_module
-from stablesketch.monitor.state import MonitorState
+from stablesketch.monitor.state.state import MonitorState
 
 BLOCKS = [at(1, rows(0)), at(71, rows(70)), at(72, rows(5, 71)), at(73, rows(72)), at(132), at(140)]
 

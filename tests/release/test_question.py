@@ -14,10 +14,8 @@ from typing import Any
 import pytest
 
 import stablesketch as ss
-from stablesketch.cli.data_options import Data, with_data
+from stablesketch.cli.option_groups import statistic_options, with_groups
 from stablesketch.cli.release import release as command
-from stablesketch.cli.size_options import with_sizes
-from stablesketch.cli.statistic_options import Chosen, statistic_options
 from stablesketch.engines.spark import release as on_spark
 from stablesketch.engines.spark.release import release as spark_release
 from stablesketch.plan import Asked
@@ -70,7 +68,7 @@ def test_spark_takes_all_but_how_to_open_files() -> None:
 
 
 def test_the_command_line_takes_the_same_with_the_same_defaults() -> None:
-    found = typed(with_sizes(with_data(command)), "context")
+    found = typed(with_groups(command), "context", *(option.name for option in statistic_options()))
     assert found.keys() == EVERY - NOT_TYPED.keys() | OF_THE_SHELL.keys()
     both = found.keys() & DEFAULTS.keys()
     assert {name: found[name].default for name in both} == {name: DEFAULTS[name] for name in both}
@@ -156,16 +154,14 @@ def test_the_command_line_asks_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     monkeypatch.setattr(sys.modules["stablesketch.cli.release"], "run", shown)
     names = tmp_path / "countries.txt"
     names.write_text("FR\nDE\n")
-    typed_data = {name: TYPED.get(name) for name in sorted(OPENED - {"wide"})}
-    data = Data(["e.csv"], **typed_data)  # type: ignore[arg-type]
+    typed_data = {"files": ["e.csv"], **{name: TYPED.get(name) for name in sorted(OPENED - {"wide"})}}
     more = {name: value for name, value in TYPED.items() if name not in OPENED}
     more |= {"key": "app,page", "groups": names, "size": "40", "entries_per_key": "8"}
     typed_privacy = {"epsilon": 1.0, "delta": 1e-9, "max_value": 7, "pairs_per_person": 3}
-    given = {option: 0.5 if option.name == "p" else None for option in statistic_options()}
-    chosen = Chosen("moment", given)
+    chosen = {option.name: 0.5 if option.name == "p" else None for option in statistic_options()}
     more = {name: DEFAULTS[name] for name in ("error", "memory", "expected", "mechanism")} | more
-    sized = with_sizes(command)
-    found = asked_by(lambda: sized(context=None, statistic=chosen, read=data, **typed_privacy, **more))
+    grouped = with_groups(command)
+    found = asked_by(lambda: grouped(context=None, statistic="moment", **chosen, **typed_data, **typed_privacy, **more))
     assert found == ASKED
 
 

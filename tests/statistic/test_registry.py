@@ -15,7 +15,7 @@ import pytest
 import stablesketch as ss
 from stablesketch.cli.app import run
 from stablesketch.cli.in_options import in_options
-from stablesketch.cli.statistic_options import Chosen, statistic_options
+from stablesketch.cli.option_groups import Chosen, statistic_options
 from stablesketch.engines.local.exact import exact_values
 from stablesketch.reading.columns import Columns
 from stablesketch.reading.found import Input

@@ -28,7 +28,7 @@ def main() -> None:
         _open_closed_streams()
     try:
         from .app import run
-        from .signals import stop_cleanly
+        from .exits import stop_cleanly
     except KeyboardInterrupt:  # libraries are loading, nothing has begun
         sys.exit(130)
     stop_cleanly()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import inspect
 import logging
 import os
 import re
@@ -20,10 +19,9 @@ from .. import __version__
 from ..errors import StablesketchError, did_you_mean
 from ..secret.paying import Payment, until_shown
 from ..text.visible import visible
-from .exits import Exit, exit_code
+from .exits import Exit, exit_code, finishing, name_of, stopped_by
 from .in_options import in_options
 from .screen import drop, note, rendered, tell
-from .signals import finishing, name_of, stopped_by
 from .with_examples import Group, WithExamples
 
 _HELP = "\n\n".join((  # one line each: the terminal breaks it
@@ -103,20 +101,10 @@ def _add(app: typer.Typer, name: str, about: str) -> None:
     if hasattr(module, "app"):
         app.add_typer(module.app, name=name, help=about)
         return
-    command = getattr(module, name)
-    if "statistic" in inspect.signature(command).parameters:
-        from .statistic_options import with_statistic
+    from .option_groups import with_groups  # numpy, which the list of commands need not wait for
 
-        command = with_statistic(command)
-    if "read" in inspect.signature(command).parameters:
-        from .data_options import with_data
-
-        command = with_data(command)
-    if "sizes" in inspect.signature(command).parameters:
-        from .size_options import with_sizes
-
-        command = with_sizes(command)
-    app.command(name, cls=WithExamples, help=about, epilog=getattr(module, "EXAMPLES", None))(command)
+    command, examples = with_groups(getattr(module, name)), getattr(module, "EXAMPLES", None)
+    app.command(name, cls=WithExamples, help=about, epilog=examples)(command)
 
 
 def _asked_command(arguments: Sequence[str]) -> str | None:
@@ -128,16 +116,21 @@ def _asked_command(arguments: Sequence[str]) -> str | None:
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit code; every error is one line that says what to do."""
-    with until_shown(finishing) as payment:
-        code = _run(arguments, payment)
-        if payment.caught and payment.releases:
-            note(
-                f"{name_of(payment.caught[0])} arrived when the release was already paid for, so it was finished first"
-            )
-        payment.caught.clear()  # the command is at its end
-        if arguments is None and payment.releases:
-            payment.keep()  # the process has nothing left to do, so there is nothing left to stop
-        return code
+    log, notes = logging.getLogger("stablesketch"), _Notes(logging.INFO)
+    log.setLevel(logging.INFO)
+    log.addHandler(notes)
+    try:
+        with until_shown(finishing) as payment:
+            code = _code(arguments, payment)
+            if payment.caught and payment.releases:
+                name = name_of(payment.caught[0])
+                note(f"{name} arrived when the release was already paid for, so it was finished first")
+            payment.caught.clear()  # the command is at its end
+            if arguments is None and payment.releases:
+                payment.keep()  # the process has nothing left to do, so there is nothing left to stop
+            return code
+    finally:
+        log.removeHandler(notes)
 
 
 class _Notes(logging.Handler):
@@ -145,16 +138,6 @@ class _Notes(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         note(getattr(record, "wording", record.getMessage()))
-
-
-def _run(arguments: Sequence[str] | None, payment: Payment) -> int:
-    log, notes = logging.getLogger("stablesketch"), _Notes(logging.INFO)
-    log.setLevel(logging.INFO)
-    log.addHandler(notes)
-    try:
-        return _code(arguments, payment)
-    finally:
-        log.removeHandler(notes)
 
 
 def _code(arguments: Sequence[str] | None, payment: Payment) -> int:

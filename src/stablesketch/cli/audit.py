@@ -23,7 +23,6 @@ def audit(
     confidence: Annotated[float, typer.Option(help="A sound plan passes with at least this probability.")] = 0.99,
     json: options.Json = False,
 ) -> None:
-    """Release neighbouring data sets many times and test whether they differ by more than the plan claims."""
     chosen = options.read_plan(plan)
     report = audit_plan(chosen, trials, confidence=confidence)
     print_text(json_module.dumps(asdict(report), sort_keys=True) if json else str(report))

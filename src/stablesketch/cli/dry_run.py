@@ -7,13 +7,13 @@ from pathlib import Path
 import typer
 
 from ..bounding.max_value import least_seen
+from ..plan import Plan
 from ..plan.mechanism import mechanism_of, needs_promise
 from ..plan.table import exact_instead, plan_table
 from ..release.decide import asked_of_a_group, decide, touched
 from ..release.question import Question
 from ..release.shares import Share, in_words
 from ..text.spoken import at_most
-from .in_options import in_options
 from .screen import note, plain_table, print_text
 
 _EXAMPLES = (1, 15, 255, 4095, 65_535)  # maximum values that may be found
@@ -59,13 +59,8 @@ def show_plan(question: Question, json: bool) -> None:
         if not json and not needs_promise(chosen):
             _show_noise(question)
     if not json:
-        better = exact_instead(chosen)
-        advice = [better] if better else []
-        for line in [
-            *shares_in_words(question, decision.shares, decision.terms.epsilon),
-            *advice,
-            *caution_in_words(question),
-        ]:
+        shares = shares_in_words(question, decision.shares, decision.terms.epsilon)
+        for line in [*shares, *advice_in_words(question, chosen)]:
             note(line)
 
 
@@ -81,13 +76,15 @@ def _show_noise(question: Question) -> None:
     plain_table(["--max-value", *names], rows, numbers=1 + len(names))
 
 
-def caution_in_words(question: Question) -> list[str]:
-    """What to know before comparing groups, and what to ask for instead, if anything."""
-    if not question.caution:
-        return []
+def advice_in_words(question: Question, plan: Plan | None) -> list[str]:
+    """Whether the exact mechanism would do better than this plan; what to know before comparing groups, and what to ask
+    for instead, if anything.
+    """
+    better = "" if plan is None else exact_instead(plan)
     instead = question.statistic.comparable
     way_out = f" Use {instead.named}." if instead != question.statistic else ""
-    return [in_options(f"{question.caution}{way_out}")]
+    caution = f"{question.caution}{way_out}" if question.caution else ""
+    return [line for line in (better, caution) if line]
 
 
 def shares_in_words(question: Question, shares: tuple[Share, ...], epsilon: float) -> list[str]:

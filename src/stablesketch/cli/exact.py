@@ -12,9 +12,8 @@ from ..bounding.persons import groups_of_each
 from ..engines.local.exact import Bound, ExactGroup, exact_by_bound
 from ..statistic import Statistic
 from . import options
-from .data_options import Data
+from .option_groups import Chosen, Data
 from .screen import fact_table, json_text, note, number, plain_table, print_text
-from .statistic_options import Chosen
 
 _TRIED = (1, 2, 4, 8, 16, 32, 64, None)  # rows of each person, by default
 

@@ -56,6 +56,6 @@ def _option(name: str) -> str | None:
 
 
 def _offered() -> list[type[Statistic]]:
-    from .statistic_options import offered  # numpy, which --help need not wait for
+    from .option_groups import offered  # numpy, which --help need not wait for
 
     return offered()

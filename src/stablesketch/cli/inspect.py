@@ -14,21 +14,20 @@ import typer
 from ..collector.wire import decode
 from ..plan import Plan
 from . import options
-from .blobs import is_blob, of_file, read_blob
 from .screen import fact_table, print_text
+from .stored import is_blob, read_blob
 
 
 def inspect(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A sketch, or a plan.")],
     json: options.Json = False,
 ) -> None:
-    """Show the plan, the size and the shards of a sketch, but no key and no value."""
     if not is_blob(str(file)):
         chosen = options.read_plan(file)
         print_text(chosen.to_json()) if json else print_text(str(chosen))
         return
     content = read_blob(file)
-    with of_file(file):
+    with options.of_file(file):
         text, shards, *_ = decode(content)
         chosen = Plan.from_json(text)
     if json:

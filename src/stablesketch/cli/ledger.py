@@ -20,7 +20,7 @@ from . import options
 from .screen import fact_table, note, plain_table, print_text, write_new
 from .with_examples import Group, WithExamples
 
-app = typer.Typer(cls=Group, no_args_is_help=True, help="Keep a budget for all releases of the same data.")
+app = typer.Typer(cls=Group, no_args_is_help=True)
 
 _SHOWN = 20
 
@@ -66,11 +66,8 @@ def new(
         adaptive=adaptive,
         per=per,
     )
-    note(f"written to {file}: ε = {epsilon:g} at δ = {delta:g} for {_covered(per)}")
-
-
-def _covered(per: str | None) -> str:
-    return "everything that is recorded there" if per is None else f"what is recorded there in each {per}"
+    covered = "everything that is recorded there" if per is None else f"what is recorded there in each {per}"
+    note(f"written to {file}: ε = {epsilon:g} at δ = {delta:g} for {covered}")
 
 
 @app.command("show", cls=WithExamples)

@@ -10,15 +10,15 @@ import typer
 from ..collector import merge_blobs
 from ..collector.wire import decode
 from ..errors import BlobError
-from .blobs import of_file, read_blob
+from .options import of_file
 from .screen import note, write_new
+from .stored import read_blob
 
 
 def merge(
     files: Annotated[list[Path], typer.Argument(metavar="FILES", help="Sketches made with the same plan and secret.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The new file.")],
 ) -> None:
-    """Merge the sketches of several shards. No secret is needed."""
     blobs = [read_blob(path) for path in files]
     try:
         content = merge_blobs(blobs)

@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
+from typing import Annotated, Literal
 
 import typer
 
-from ..errors import ArgumentError, LedgerMismatch
-from ..ledger import Ledger
-from ..ledger.record import Ask
+from ..errors import ArgumentError
+from ..ledger.period import Per
 from ..monitor import Watch
 from ..monitor.demo_day import FIELDS as DEMO_FIELDS
 from ..monitor.demo_day import PlayedDay
-from ..monitor.fields import LineFields
-from ..monitor.outbox import Sink
-from ..monitor.outlet import JsonLinesFile
-from ..monitor.outputs import Outputs
+from ..monitor.input.fields import LineFields, LineFormat, PresetName, TimeUnit
+from ..monitor.shown.outputs import Outputs
+from ..monitor.state.outbox import JsonLinesFile, Sink
+from ..monitor.watch import Protect
 from ..monitor.windows import Windows
 from ..release.arguments import DEFAULTS
 from ..statistic import STATISTICS, Statistic
-from . import monitor_options as own
 from . import options
 from .exits import Exit
-from .monitor_demo import check_demo, not_shown
-from .monitor_lines import show_record
-from .monitor_run import DROP, Alerting, LineSource, run
+from .monitor_run import DROP, Alerting, LineSource, not_shown, paying_ledger, run, show_record
+from .option_groups import Chosen, offered
 from .screen import note
-from .statistic_options import Chosen, offered
 
+_in_windows, _in_shown, _in_alerts = (
+    partial(typer.Option, rich_help_panel=panel) for panel in ("Windows", "Page and metrics", "Alerts")
+)
 USUAL = 1.0, 1e-9  # ε and δ of single rows, if the user does not say: what one row costs, however long it runs
 EXAMPLES = """[bold]Examples[/]
 
@@ -49,55 +51,158 @@ stablesketch monitor day.csv --key app --time at --statistic shannon \\
 
 def monitor(
     statistic: Chosen,
-    source: own.Source = None,
-    also: own.Also = None,
-    every: own.Every = "1m",
-    lateness: own.Lateness = None,
-    since: own.Since = None,
-    until: own.Until = None,
-    follow: own.Follow = False,
-    preset: own.PresetUsed = None,
+    source: Annotated[
+        str | None, typer.Argument(metavar="SOURCE", help="A file, or - for standard input.", show_default=False)
+    ] = None,
+    also: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Another statistic: distinct, or hill:0.5. All of them share ε evenly. May be repeated.",
+        ),
+    ] = None,
+    every: Annotated[str, _in_windows(metavar="DURATION", help="Length of a window: 30s, 1m, 1h, 1d.")] = "1m",
+    lateness: Annotated[
+        str | None,
+        _in_windows(metavar="DURATION", help="How long a window waits for late rows (default: 10s with --time)."),
+    ] = None,
+    since: Annotated[
+        str | None,
+        _in_windows("--from", metavar="TIME", help="Replay: start of the first window, 2026-11-16T00:00:00Z."),
+    ] = None,
+    until: Annotated[str | None, _in_windows("--until", metavar="TIME", help="Replay: end of the last window.")] = None,
+    follow: Annotated[
+        bool, options.in_data("--follow", help="Wait for more lines, through rotation and truncation of the file.")
+    ] = False,
+    preset: Annotated[
+        PresetName | None,
+        options.in_data(help="Use the field names of this program's logs."),
+    ] = None,
     key: options.Key = None,
-    time: own.Time = None,
-    time_unit: own.UnitOfTimes = None,
+    time: Annotated[
+        str | None,
+        options.in_data(
+            metavar="FIELD",
+            help="The time field: a number since 1970, or RFC 3339. Default: arrival, when a line is read.",
+        ),
+    ] = None,
+    time_unit: Annotated[TimeUnit | None, options.in_data(help="Unit of numeric times (default: s).")] = None,
     value: options.Value = None,
-    max_value: own.MaxValue = None,
+    max_value: Annotated[
+        int | None, options.in_privacy(parser=options.count, metavar="N", help="Maximum value of a row.")
+    ] = None,
     clip: options.Clip = DEFAULTS["clip"],
-    format: own.FormatOfLines = None,
-    fields: own.Fields = None,
-    delimiter: own.Delimiter = None,
+    format: Annotated[
+        LineFormat | None,
+        options.in_data(help="Format of the lines, if neither --preset nor the file suffix determines it."),
+    ] = None,
+    fields: Annotated[
+        str | None,
+        options.in_data(metavar="NAMES", help="Column names of CSV or TSV without a header, separated by commas."),
+    ] = None,
+    delimiter: Annotated[
+        str | None,
+        options.in_data(metavar="CHARACTER", help="Field separator of CSV or TSV (default: a comma, or a tab)."),
+    ] = None,
     on_bad: options.OnBad = "skip",
-    epsilon: own.Epsilon = None,
-    delta: own.Delta = None,
-    protect: own.Protected = "event",
-    person: own.Person = None,
-    pairs_per_person: own.PairsPerPerson = None,
-    ledger: own.LedgerFile = None,
-    budget_per: own.BudgetPer = None,
-    mechanism: own.Mechanism = DEFAULTS["mechanism"],
+    epsilon: Annotated[
+        float | None, options.in_privacy(help="Maximum ε of a window (default: 1 with --protect event).")
+    ] = None,
+    delta: Annotated[
+        float | None, options.in_privacy(help="Maximum δ of a window (default: 1e-9 with --protect event).")
+    ] = None,
+    protect: Annotated[
+        Protect,
+        options.in_privacy(
+            help="event: each row, across all windows. person-window: each person within a window; every window costs "
+            "them ε again."
+        ),
+    ] = "event",
+    person: Annotated[
+        str | None,
+        options.in_privacy(metavar="FIELD", help="The field that identifies a person, with --protect person-window."),
+    ] = None,
+    pairs_per_person: Annotated[
+        int | None,
+        options.in_privacy(
+            parser=options.count, metavar="N", help="How many rows of one person a window counts (default 1)."
+        ),
+    ] = None,
+    ledger: Annotated[
+        Path | None,
+        options.in_privacy(
+            help="Pay for every window from this ledger; once it is spent, releases stop until it renews, if it does."
+        ),
+    ] = None,
+    budget_per: Annotated[
+        Per | None,
+        options.in_privacy(
+            metavar="PERIOD",
+            help="Require a --ledger whose budget renews each day, week, month, quarter or year (UTC).",
+        ),
+    ] = None,
+    mechanism: Annotated[
+        Literal["sketch", "exact"],
+        options.in_size(help="sketch; or exact, private too, which holds all keys of a window and is more accurate."),
+    ] = DEFAULTS["mechanism"],
     error: options.Error = None,
     memory: options.Memory = None,
-    confidence: own.Confidence = DEFAULTS["confidence"],
-    state: own.State = None,
-    out: own.Out = None,
-    demo: own.Demo = False,
-    listen: own.Listen = None,
-    listen_private: own.ListenPrivate = None,
-    textfile: own.Textfile = None,
-    alert_below: own.AlertBelow = None,
-    alert_drop: own.AlertDrop = None,
-    alert_out: own.AlertOut = None,
-    alert_run: own.AlertRun = None,
-    alert_url: own.AlertUrl = None,
+    confidence: Annotated[float, options.in_size(help="Confidence level of the intervals.")] = DEFAULTS["confidence"],
+    state: Annotated[
+        Path | None,
+        options.in_output(
+            metavar="FOLDER", help="Folder for the state, to continue after a stop. Guard it like the data."
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, options.in_output(help="Append releases to this file, as JSON lines, instead of showing them.")
+    ] = None,
+    demo: Annotated[
+        bool, _in_shown("--demo", help="Play a made-up day of DNS queries with an attack in it, and open the page.")
+    ] = False,
+    listen: Annotated[
+        str | None,
+        _in_shown(
+            metavar="ADDRESS:PORT",
+            help="Serve a live page and /metrics for Prometheus, /healthz, /readyz: released values and, on the page, "
+            "notes about the input.",
+        ),
+    ] = None,
+    listen_private: Annotated[
+        str | None,
+        _in_shown(metavar="ADDRESS:PORT", help="Serve exact counts of rows, which are not private; loopback only."),
+    ] = None,
+    textfile: Annotated[
+        Path | None, _in_shown(metavar="FILE.prom", help="Write released values to a file for node_exporter.")
+    ] = None,
+    alert_below: Annotated[
+        float | None, _in_alerts(help="Alert if the released value of --statistic (not of --also) is below this.")
+    ] = None,
+    alert_drop: Annotated[
+        float | None,
+        _in_alerts(metavar="K", help="Alert if it is K deviations below the median of the last 60 windows."),
+    ] = None,
+    alert_out: Annotated[Path | None, _in_alerts(help="Append alerts to this file, as JSON lines.")] = None,
+    alert_run: Annotated[
+        str | None, _in_alerts(metavar="COMMAND", help="Run this for each alert, with its JSON on standard input.")
+    ] = None,
+    alert_url: Annotated[
+        str | None,
+        _in_alerts(
+            metavar="URL",
+            envvar="STABLESKETCH_ALERT_URL",
+            help="POST the JSON of each alert to this webhook. If it contains a token, use the environment variable: "
+            "other users can see a command line.",
+        ),
+    ] = None,
 ) -> int:
-    """Release private numbers from a live stream, one for each window of time."""
     day = PlayedDay() if demo else None
     if day is not None:
-        check_demo(
+        _check_demo(
             {"the source": source, "--follow": follow or None, "--preset": preset, "--key": key, "--time": time,
              "--time-unit": time_unit, "--value": value, "--max-value": max_value, "--format": format,
              "--fields": fields, "--delimiter": delimiter, "--lateness": lateness, "--from": since, "--until": until,
-             "--state": state, "--person": person, "--ledger": ledger},
+             "--state": state, "--person": person, "--ledger": ledger}
         )  # fmt: skip
         source, read, lateness = "demo", DEMO_FIELDS, "0s"
         listen = "127.0.0.1:0" if listen is None else listen
@@ -124,13 +229,20 @@ def monitor(
         error=error, on_bad=on_bad, confidence=confidence, protect=protect,
         pairs_per_person=1 if pairs_per_person is None else pairs_per_person,
     )  # fmt: skip
-    books = _ledger(ledger, budget_per, watch)
+    books = paying_ledger(ledger, budget_per, watch)
     sink: Sink = JsonLinesFile(out) if out is not None else show_record if day is None else not_shown
     alerting = Alerting.of(alert_below, alert_drop, alert_out, alert_run, alert_url)
     if not chosen and day is None:
         note(f"ε = {privacy.epsilon:g} and δ = {privacy.delta:g}: choose others with --epsilon and --delta")
     run(watch, stream, sink, alerting, Outputs(listen, listen_private, textfile), state, books)
     return Exit.DONE
+
+
+def _check_demo(given: Mapping[str, object]) -> None:
+    """Refuses options that would change the stream, by their names."""
+    used = [name for name, value in given.items() if value is not None]
+    if used:
+        raise typer.BadParameter(f"--demo brings its own stream. Leave out {', '.join(used)}.")
 
 
 def _check_replayed(stream: LineSource, since: str | None) -> None:
@@ -162,23 +274,3 @@ def _statistic(text: str) -> Statistic:
     if argument and not given:
         raise ArgumentError("also", text, f"cannot have a value for {name}", f"Pass {name}")
     return Chosen(name, {option: option.kind(value) for option, value in given.items()}).made()
-
-
-def _ledger(path: Path | None, per: str | None, watch: Watch) -> Ledger | None:
-    """The ledger that windows pay from. It must protect what they protect, and renew as asked."""
-    people = watch.protect != "event"
-    if path is None:
-        if per is not None:
-            raise typer.BadParameter("--budget-per needs --ledger. Add --ledger, or leave it out.")
-        return None
-    name = path.name if not path.exists() else f"{path.stem}-{per}{path.suffix}"
-    made = f"stablesketch ledger new {name} --epsilon 10{' --people' * people}{f' --per {per}' if per else ''}"
-    if not path.exists():
-        raise LedgerMismatch(f"ledger {path} does not exist. Create one: {made}")
-    found = options.open_ledger(path)
-    if per is not None and found.per != per:
-        renews = "does not renew" if found.per is None else f"renews each {found.per}"
-        raise LedgerMismatch(f"the budget of {path} {renews}, but --budget-per is {per}. Create another ledger: {made}")
-    for plan in watch.plans:
-        found.require_unit(Ask.of_plan(plan, person=people))  # refuses another unit now, not after the first window
-    return found

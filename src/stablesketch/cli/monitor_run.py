@@ -1,33 +1,39 @@
-"""A monitor while it runs: its stream, its alerts, its state and its outputs, and how it ends."""
+"""A monitor while it runs: its stream, its alerts, its state and its outputs, what it tells, and how it ends."""
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
 import time
+import webbrowser
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import typer
+from rich.text import Text
 
+from ..errors import LedgerMismatch
 from ..ledger import Ledger
+from ..ledger.record import Ask
 from ..monitor import Monitor, Watch
-from ..monitor.alerts import Alerts, Judge, in_words
-from ..monitor.block import Block
 from ..monitor.demo_day import PlayedDay
-from ..monitor.followed import followed
-from ..monitor.lines import Clock
-from ..monitor.messengers import Messenger, Post, command, json_lines, webhook
-from ..monitor.outbox import Sink
-from ..monitor.outputs import Outputs
-from ..monitor.piped import piped
-from ..monitor.state import MonitorState
-from .monitor_demo import open_page
-from .monitor_lines import promise
-from .screen import note
+from ..monitor.input.blocks import Block, piped
+from ..monitor.input.followed import followed
+from ..monitor.shown.alerts import Alerts, Judge, has_few, in_words
+from ..monitor.shown.messengers import Messenger, Post, command, json_lines, webhook
+from ..monitor.shown.outputs import Outputs
+from ..monitor.state.outbox import Sink
+from ..monitor.state.records import WINDOW
+from ..monitor.state.state import MonitorState
+from ..monitor.windows import Clock, shown
+from ..statistic.published import Release
+from ..text.spoken import at_least
+from . import options
+from .screen import drop, note, number, rendered
 
 DROP = 3.0  # deviations from which the page marks a drop, and --demo alerts, if --alert-drop does not say
 
@@ -61,9 +67,8 @@ class LineSource:
 class Alerting:
     """What counts as an alert, and where alerts go."""
 
-    below: float | None
-    drop: float | None
     judge: Judge
+    judge_of_page: Judge  # which marks drops even if nobody is alerted
     messengers: Sequence[Messenger]
 
     @classmethod
@@ -80,11 +85,27 @@ class Alerting:
             messengers.append(webhook(url))
         if below is None and drop is None and len(messengers) > 1:
             raise typer.BadParameter("no alert is defined. Add --alert-drop 3, or --alert-below.")
-        return cls(below, drop, Judge(below, drop), messengers)
+        return cls(Judge(below, drop), Judge(below, DROP if drop is None else drop), messengers)
 
-    def judge_of_page(self) -> Judge:
-        """The page marks drops even if nobody is alerted."""
-        return Judge(self.below, DROP if self.drop is None else self.drop)
+
+def paying_ledger(path: Path | None, per: str | None, watch: Watch) -> Ledger | None:
+    """The ledger that windows pay from. It must protect what they protect, and renew as asked."""
+    people = watch.protect != "event"
+    if path is None:
+        if per is not None:
+            raise typer.BadParameter("--budget-per needs --ledger. Add --ledger, or leave it out.")
+        return None
+    name = path.name if not path.exists() else f"{path.stem}-{per}{path.suffix}"
+    made = f"stablesketch ledger new {name} --epsilon 10{' --people' * people}{f' --per {per}' if per else ''}"
+    if not path.exists():
+        raise LedgerMismatch(f"ledger {path} does not exist. Create one: {made}")
+    found = options.open_ledger(path)
+    if per is not None and found.per != per:
+        renews = "does not renew" if found.per is None else f"renews each {found.per}"
+        raise LedgerMismatch(f"the budget of {path} {renews}, but --budget-per is {per}. Create another ledger: {made}")
+    for plan in watch.plans:
+        found.require_unit(Ask.of_plan(plan, person=people))  # refuses another unit now, not after the first window
+    return found
 
 
 def run(
@@ -104,19 +125,19 @@ def run(
         before = held.delivered()
         alerts = Alerts(post, alerting.judge, before)
         budget = None if ledger is None else ledger.epsilon
-        shown = outputs.sinks(watch, alerting.judge_of_page(), before, note, budget)
+        others = outputs.sinks(watch, alerting.judge_of_page, before, note, budget)
         day = stream.day
         running = Monitor(
-            watch, "standard input" if stream.piped else stream.source, stream.blocks, held, [sink, alerts, *shown],
+            watch, "standard input" if stream.piped else stream.source, stream.blocks, held, [sink, alerts, *others],
             replays=not stream.piped, ledger=ledger, say=note, clock=time.time_ns if day is None else day.clock,
             elapsed=time.monotonic_ns if day is None else None,
         )  # fmt: skip
-        note(promise(watch, ledger, piped=stream.piped, begins=running.begins))
+        note(_promise(watch, ledger, piped=stream.piped, begins=running.begins))
         outputs.begin(running)
         for said in outputs.addresses:
             note(said)
         if outputs.released is not None and day is not None:
-            open_page(outputs.released.root)
+            _open_page(outputs.released.root)
         before_signals = _stopping(running)
         running.run()
         if running.stopped:
@@ -141,3 +162,59 @@ def _stopping(running: Monitor) -> dict[int, Any]:
         for kind in kinds
         if kind is not None and signal.getsignal(kind) != signal.SIG_IGN
     }
+
+
+def _promise(watch: Watch, ledger: Ledger | None, *, piped: bool, begins: int | None) -> str:
+    """What the user gets for ε, in plain words, before anything is read."""
+    said = watch.promise
+    if ledger is not None:
+        until = "" if ledger.per is None else f" each {ledger.per}"
+        said += (
+            f". The ledger allows ε = {ledger.epsilon:g} at δ = {ledger.delta:g}{until}; {at_least(ledger.left())} left"
+        )
+    if watch.on_bad == "error":
+        said += ". A line that cannot be used ends the monitor (--on-bad error), and everybody can see that it ended"
+    if piped and watch.fields.time is None:
+        said += ". Every line must come through the pipe exactly once, even after a restart: use tail -n 0 -F"
+    if watch.windows.span is None:
+        said += ". Counting "
+        said += (
+            "continues where it stopped" if begins is None else f"begins with the next whole window, {shown(begins)}"
+        )
+    return said
+
+
+def _open_page(address: str) -> None:
+    """Opens a browser if there is a screen; otherwise the user has the printed address."""
+    screen = sys.platform in ("darwin", "win32") or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    if screen and sys.stdout.isatty():
+        webbrowser.open(address)
+
+
+def not_shown(number: int, text: str) -> None:
+    """Discards a record: in the demo the page shows records, and the terminal shows only alerts."""
+
+
+def show_record(_: int, text: str) -> None:
+    """A record on standard output: a line for people on a terminal, JSON in a pipe."""
+    content = json.loads(text)
+    lines = [Text(text)] if not sys.stdout.isatty() else _in_words(content)
+    try:
+        sys.stdout.write(rendered(lines))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        drop(sys.stdout)
+        raise
+
+
+def _in_words(content: dict[str, Any]) -> list[Text]:
+    if content["format"] != WINDOW:
+        return [Text(f"{content['time']}  {content['note']}", style="dim")]
+    lines = []
+    for each in content["releases"]:
+        release = Release.from_json(json.dumps(each))
+        between = f"{100 * release.confidence:g}% between {number(release.low)} and {number(release.high)}"
+        value = (f"{release.statistic} = {number(release.value)}", "bold green")
+        few = ("  too few rows to say", "yellow") if has_few(content) else ""
+        lines.append(Text.assemble((content["start"], "dim"), "  ", value, "  ", (between, "dim"), few))
+    return lines

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
@@ -15,7 +17,6 @@ from ..plan import Plan
 from ..privacy import Privacy
 from ..reading.columns import Columns, checked_columns
 from ..reading.wide import long_columns
-from .blobs import of_file
 
 in_data, in_privacy, in_size, in_output = (
     partial(typer.Option, rich_help_panel=panel) for panel in ("Data", "Privacy", "Accuracy", "Output")
@@ -40,10 +41,6 @@ def listed(names: str | None) -> list[str]:
     return [] if names is None else [name.strip() for name in names.split(",")]
 
 
-def max_value_or_auto(text: str | int) -> int | str:
-    return "auto" if text == "auto" else count(text)
-
-
 Key = Annotated[
     str | None,
     in_data("--key", metavar="COLUMN", help="The key column. Several columns, separated by commas, form one key."),
@@ -54,9 +51,6 @@ Value = Annotated[
 ]
 By = Annotated[
     str | None, in_data(metavar="COLUMN", help="One number per group: the column or columns that name the group.")
-]
-Delimiter = Annotated[
-    str | None, in_data(metavar="CHARACTER", help="CSV field separator (default: detected from the header).")
 ]
 Wide = Annotated[
     bool,
@@ -85,14 +79,6 @@ Pairs = Annotated[
         "the number is public, and a release counts it.",
     ),
 ]
-MaxValue = Annotated[
-    str | None,
-    in_privacy(
-        parser=max_value_or_auto,
-        metavar="N|auto",
-        help="Maximum value of a pair; auto finds it privately, for a tenth of ε.",
-    ),
-]
 Relation = Annotated[
     Literal["replace", "add_remove"] | None,
     in_privacy(
@@ -101,7 +87,6 @@ Relation = Annotated[
         "about people)."
     ),
 ]
-PairsPerPerson = Annotated[int, in_privacy(parser=count, metavar="N", help="Maximum number of pairs per person.")]
 PairsUsed = Annotated[
     int | None,
     in_privacy(
@@ -122,25 +107,7 @@ Total = Annotated[
 Error = Annotated[
     float | None, in_size(help="Target error of the sketch, such as 0.05 (relative for moments). Noise adds to it.")
 ]
-Size = Annotated[
-    str | None,
-    in_size(
-        metavar="N", help="Number of entries, instead of --error. For several sketches: one each, separated by commas."
-    ),
-]
 Memory = Annotated[str | None, in_size(metavar="BYTES", help="Approximate size of a stored sketch, such as 64K.")]
-PerKey = Annotated[
-    str | None,
-    in_size(
-        "--entries-per-key",
-        metavar="N",
-        help="How many entries each key updates: 16 is fast; 64 is more accurate if one key is common, and needs "
-        "less noise.",
-    ),
-]
-Expected = Annotated[
-    float | None, in_size(help="The value you expect, from public knowledge only: the plan states its error there.")
-]
 Mechanism = Annotated[
     Literal["sketch", "exact", "bare"],
     in_size(
@@ -151,7 +118,6 @@ Mechanism = Annotated[
 Json = Annotated[bool, in_output("--json", help="Print JSON.")]
 Output = Annotated[Path | None, in_output("--output", "-o", help="Write to this new file.")]
 Plot = Annotated[Path | None, in_output(help="Save a picture to this new file: .png, .svg or .html.", metavar="FILE")]
-SecretFile = Annotated[Path | None, in_privacy("--secret", help="The secret file, for stored sketches.")]
 
 
 def columns_of(
@@ -161,14 +127,6 @@ def columns_of(
     if wide:
         return long_columns(key, value, listed(by), person)
     return checked_columns(listed(key or "line"), value, listed(by), person)
-
-
-def sizes_of(text: str | None) -> int | tuple[int, ...] | None:
-    """One size for every sketch, or a list with one for each."""
-    if text is None:
-        return None
-    first, *others = (count(each) for each in text.split(","))
-    return (first, *others) if others else first
 
 
 def privacy_of(
@@ -207,3 +165,12 @@ def read_plan(path: Path) -> Plan:
         raise BlobError(f"{path}: cannot read the plan: {reason}. Make one: stablesketch plan ... -o {path}") from None
     with of_file(path):
         return Plan.from_json(text)
+
+
+@contextlib.contextmanager
+def of_file(path: Path) -> Iterator[None]:
+    """Adds the name of the file to errors about its content."""
+    try:
+        yield
+    except BlobError as error:
+        raise type(error)(f"{path}: {error.wording}") from None

@@ -23,7 +23,6 @@ def paper(
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer runs: under two minutes.")] = False,
 ) -> None:
-    """Reproduce the figures and theorems of the paper, with corrections: SVG, PNG, CSV and a report."""
     from ..paper.reproduce import reproduce
 
     result = reproduce(output, data, quick=quick)

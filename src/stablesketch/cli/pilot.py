@@ -16,9 +16,8 @@ from ..plan.planner import planned
 from ..release.arguments import DEFAULTS
 from ..text.spoken import at_most, percent, relative_error
 from . import options
-from .data_options import Data, with_data
+from .option_groups import Chosen, Data, with_groups
 from .screen import json_text, note, plain_table, print_text
-from .statistic_options import Chosen, with_statistic
 from .with_examples import Group, WithExamples
 
 app = typer.Typer(cls=Group, no_args_is_help=True)
@@ -145,5 +144,5 @@ def private(
     )
 
 
-app.command("public", cls=WithExamples, epilog=_EXAMPLES)(with_statistic(public))
-app.command("private", cls=WithExamples, epilog=_PRIVATE_EXAMPLES)(with_data(private))
+app.command("public", cls=WithExamples, epilog=_EXAMPLES)(with_groups(public))
+app.command("private", cls=WithExamples, epilog=_PRIVATE_EXAMPLES)(with_groups(private))

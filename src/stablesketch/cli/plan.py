@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ..pictures import drawn_measurement
+from ..pictures import drawn_measurement, picture_bytes, plan_picture
+from ..plan import Plan
 from ..plan.asked import asked
+from ..plan.mechanism import needs_promise
 from ..plan.planner import planned_for_data
 from ..release.arguments import DEFAULTS, usual_relation, usual_unit
 from . import options
-from .kept import check_new, keep_plan
+from .deliver import check_new
+from .option_groups import Chosen, Sizes
 from .screen import note, print_text, write_new
-from .size_options import Sizes
-from .statistic_options import Chosen
 
 EXAMPLES = """[bold]Examples[/]
 
@@ -43,7 +45,9 @@ def plan(
     pairs: options.Pairs = None,
     max_value: Annotated[int, typer.Option(parser=options.count, metavar="N", help="Maximum value of a pair.")] = 1,
     relation: options.Relation = None,
-    pairs_per_person: options.PairsPerPerson = 1,
+    pairs_per_person: Annotated[
+        int, options.in_privacy(parser=options.count, metavar="N", help="Maximum number of pairs per person.")
+    ] = 1,
     unit: options.Unit = None,
     total: options.Total = 0,
     sizes: Sizes,
@@ -55,7 +59,6 @@ def plan(
     ] = False,
     port: Annotated[int | None, options.in_output(help="Port of the page (default: any free one).")] = None,
 ) -> None:
-    """Show the size, price and error of a release, from public numbers alone."""
     if serve:
         given = (unit, epsilon, delta, pairs, relation, output, plot)
         sized = any(value != DEFAULTS[name] for name, value in sizes.items())
@@ -87,7 +90,8 @@ def plan(
         print_text(chosen.to_json())
     elif output is None:
         print_text(str(chosen))
-    keep_plan(chosen, plot)
+    if plot is not None:
+        _draw(chosen, plot)
 
 
 def serve_page(port: int) -> None:
@@ -98,3 +102,14 @@ def serve_page(port: int) -> None:
         print_text(server.url)
         note("open this address in a browser on this machine; Ctrl-C stops it")
         server.serve_forever()
+
+
+def _draw(plan: Plan, plot: Path) -> None:
+    note("drawing: this makes a dozen plans or so and takes a few seconds")
+    title = f"A plan of {plan.statistic}"
+    one = drawn_measurement(plan)
+    itself = f", and against {one.statistic} itself" if one.statistic.relative else ""
+    costs = "the error" if needs_promise(one) or one.expected else "the noise"
+    alt = f"{title}: {costs} of {one.statistic} against ε, and the error against the size of the sketch{itself}."
+    write_new(plot, picture_bytes(plan_picture(plan), plot, title, alt), public=True)
+    note(f"written to {plot}")

@@ -20,18 +20,13 @@ from ..release.arguments import DEFAULTS, may_count_pairs, question, usual_relat
 from ..report import Named
 from ..statistic.published import Release
 from . import options
-from .blobs import is_blob
-from .data_options import Data
-from .deliver import need_standard_output
+from .deliver import check_new, delivered, need_standard_output, reserved
 from .dry_run import check_dry, show_plan
 from .exits import Exit
-from .kept import check_new, reserved
+from .option_groups import Chosen, Data, Sizes
 from .progress import progress
-from .release_delivered import delivered
-from .release_stored import check_still_open, release_stored
 from .screen import note
-from .size_options import Sizes
-from .statistic_options import Chosen
+from .stored import check_still_open, is_blob, release_stored
 
 EXAMPLES = """[bold]Examples[/]
 
@@ -74,13 +69,24 @@ stablesketch release species.csv --wide --by site --groups sites.txt \\
 stablesketch release all.ssk --secret s.key"""
 
 
+def _max_value_or_auto(text: str | int) -> int | str:
+    return "auto" if text == "auto" else options.count(text)
+
+
 def release(
     *,
     context: typer.Context,
     statistic: Chosen,
     key: options.Key = None,
     value: options.Value = None,
-    max_value: options.MaxValue = None,
+    max_value: Annotated[
+        str | None,
+        options.in_privacy(
+            parser=_max_value_or_auto,
+            metavar="N|auto",
+            help="Maximum value of a pair; auto finds it privately, for a tenth of ε.",
+        ),
+    ] = None,
     clip: options.Clip = DEFAULTS["clip"],
     by: options.By = None,
     groups: Annotated[
@@ -106,7 +112,7 @@ def release(
     ],
     ledger: Annotated[Path | None, options.in_privacy(help="Record the release in this ledger.")] = None,
     label: Annotated[str, options.in_privacy(help="Name of the release, in the ledger and the report.")] = "",
-    secret: options.SecretFile = None,
+    secret: Annotated[Path | None, options.in_privacy("--secret", help="The secret file, for stored sketches.")] = None,
     sizes: Sizes,
     confidence: Annotated[float, options.in_size(help="Confidence level of the intervals.")] = DEFAULTS["confidence"],
     json: options.Json = False,
@@ -150,9 +156,9 @@ def release(
         ),
     ] = False,
 ) -> int:
-    """Release one private number, or one per group, with its uncertainty and its price."""
     files = read.files
-    blobs = bool(files) and all(is_blob(name) for name in files or ())
+    stored = [name for name in files or () if is_blob(name)]
+    blobs = bool(stored) and stored == files
     kept = {"output": output, "plot": plot, "report": report, "registry": registry}
     if dry_run:
         check_dry(stored=blobs, **kept)
@@ -173,12 +179,11 @@ def release(
         note("to tell readers of the report what the data are, add --dataset, --period and --noun (what to call keys)")
     label = label if ledger is not None else ""
     budget = None if ledger is None else options.open_ledger(ledger)
-    if files and blobs:
+    if blobs:
         check_still_open(context)
         with reserved(**kept) as places:
-            outcome = release_stored(files, secret, confidence, budget, label)
+            outcome = release_stored(stored, secret, confidence, budget, label)
             return delivered(outcome, None, budget, json, places, named)
-    stored = [name for name in files or () if is_blob(name)]
     if stored:
         raise typer.BadParameter(
             f"{stored[0]} is a stored sketch, but other files are not. Release sketches and data separately."

@@ -11,7 +11,7 @@ from ..secret import Secret
 from .screen import note
 from .with_examples import Group, WithExamples
 
-app = typer.Typer(cls=Group, no_args_is_help=True, help="Create a secret for shards to share.")
+app = typer.Typer(cls=Group, no_args_is_help=True)
 
 
 @app.callback()

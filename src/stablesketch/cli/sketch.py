@@ -10,7 +10,7 @@ import typer
 from ..engines.local.collect import collected_shard
 from ..secret import Secret
 from . import options
-from .data_options import Data
+from .option_groups import Data
 from .progress import progress
 from .screen import note, write_new
 
@@ -44,7 +44,6 @@ def sketch(
     wide: options.Wide = False,
     on_bad: options.OnBad = "error",
 ) -> None:
-    """Collect data into a sketch that can be stored, merged and released."""
     how = read.as_input(wide=wide)
     read.must_have_key(key, wide=wide)
     columns = options.columns_of(key, value, wide=wide)

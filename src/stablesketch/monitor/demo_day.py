@@ -14,10 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from .block import Block
-from .fields import LineFields
-from .lines import Clock
-from .windows import SECOND
+from .input.blocks import Block
+from .input.fields import LineFields
+from .windows import SECOND, Clock
 
 START, MINUTES = 1_794_787_200, 1_440  # 2026-11-16T00:00:00Z
 FIELDS = LineFields.of(format="json", key=("query",), time="time")

@@ -28,17 +28,15 @@ from ..errors import (
 from ..ledger import Ledger
 from ..reading.duckdb import DuckDB, prefetched
 from ..text.wording import arg
-from .block import Block, Rows
-from .facts import is_clock, is_position
-from .lines import Clock, Steady
-from .open_windows import OpenWindows
-from .outbox import Outbox, Sink
-from .reader import LineReader
-from .records import note_record, window_record
+from .input.blocks import Block, Rows
+from .input.reader import LineReader
 from .row_counts import RowCounts
-from .state import MonitorState
+from .state.open_windows import OpenWindows
+from .state.outbox import Outbox, Sink
+from .state.records import note_record, window_record
+from .state.state import MonitorState
 from .watch import Watch
-from .windows import SECOND, in_units, shown
+from .windows import SECOND, Clock, Steady, in_units, shown
 
 OpenInput = Callable[[Clock, Any, int | None], Iterator[Block]]
 _CHECKPOINT = 1.0  # seconds between checkpoints
@@ -69,17 +67,19 @@ class Monitor:
             )  # fmt: skip
         self._watch, self._name, self._source, self._state = watch, name, source, state
         self._replays, self._say = replays, say
-        self._last: int | None = state.fact("clock", possible=is_clock)
+        self._last: int | None = state.fact("clock")
         self._machine, self._clock = clock, Steady(clock, self._last or 0, elapsed)
         self._ledger = ledger
         self._windows = OpenWindows(watch, state, ledger)
         self._spent = False  # whether a message has said that the budget is spent
         untouched = watch.windows.first_untouched(self._clock())
-        self._next: int = state.fact("next", untouched, watch.windows.may_be_next)
+        self._next: int = state.fact("next", untouched)
+        if not watch.windows.may_be_next(self._next):
+            raise state.damaged()
         if self._last is None and not state.windows():  # a run that was killed before it read anything starts again
             self._next = max(self._next, untouched)
         self._first = self._next
-        self._position: Any = state.fact("position", possible=is_position)
+        self._position: Any = state.fact("position")
         self._outbox = Outbox(state, sinks)
         self._released: list[int] = []
         self._stopped = threading.Event()

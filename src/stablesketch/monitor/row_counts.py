@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..text.wording import arg
-from .facts import is_counters
-from .state import MonitorState
+from .state.state import MonitorState
 from .watch import Watch
 from .windows import shown
 
@@ -24,7 +23,7 @@ class RowCounts:
     def __init__(self, watch: Watch, state: MonitorState, say: Callable[[str], None]) -> None:
         self._watch, self._say = watch, say
         nothing = {"rows": 0, "bad": 0, "late": 0, "early": 0}
-        self.counters: dict[str, int] = state.fact("counters", nothing, is_counters)
+        self.counters: dict[str, int] = state.fact("counters", nothing)
         self._useful, self._unused = False, 0  # whether any line of this run was valid, and how many were not
         self._counted, self._not_counted = False, 0  # whether any row of this run was counted, and how many were not
 

@@ -19,7 +19,7 @@ from ..release.question import Question
 from ..statistic import STATISTICS, Statistic
 from ..text.spoken import at_most
 from ..text.wording import arg
-from .fields import LineFields
+from .input.fields import LineFields
 from .windows import Windows
 
 Protect = Literal["event", "person-window"]
@@ -34,9 +34,9 @@ class Watch:
     window is the cost of all windows together. Somebody with a row in every window is not protected by that: see
     docs/how-to/monitor.md.
 
-    **People may be protected in each window** (`protect="person-window"`, people.py): at most `pairs_per_person` rows
-    of each person count in a window. Each window then spends ε again: somebody with rows in k windows is protected at
-    the cost of k windows together. A ledger limits that.
+    **People may be protected in each window** (`protect="person-window"`, state/open_windows.py): at most
+    `pairs_per_person` rows of each person count in a window. Each window then spends ε again: somebody with rows in k
+    windows is protected at the cost of k windows together. A ledger limits that.
 
     Several statistics share ε and δ of the window evenly: they see the same rows, so their costs add up.
     """

@@ -10,7 +10,7 @@ late: one row more would change all windows. Therefore:
 - a replay has a span that is stated beforehand, and all of its windows are released when the input ends;
 - a live monitor begins with the first window that takes no rows yet, so that no row is counted by two monitors in turn;
 - which rows are dropped (late, early, outside the span) depends on the row and the clock, not on other rows (truncated
-  files are the exception: followed.py);
+  files are the exception: input/followed.py);
 - which windows are released, and when, depends on the clock or the span: an empty window is released like any other.
 
 What remains is timing: how long this process takes for a block of rows is not hidden.
@@ -19,19 +19,22 @@ What remains is timing: how long this process takes for a block of rows is not h
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from ..errors import ArgumentError, CheckpointError
 from ..text.wording import arg
 
-SECOND = 10**9  # the clock counts nanoseconds since 1970
+Clock = Callable[[], int]  # nanoseconds since 1970
+SECOND = 10**9
 LAST_SECOND = 253_370_764_800  # the year 9999 begins: later times cannot be written
 _DAY = 86_400
 _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": _DAY}
 MOST_WINDOWS = 100_000  # in a replay
 _MOST_LIVE = 10_000  # windows that may close at once
 _MOST_LATE = 1_000  # windows that wait for late rows
+_JUMP = 10 * SECOND  # smaller changes of the clock are not noticed
 
 
 def seconds(name: str, text: str) -> int:
@@ -160,3 +163,28 @@ class Windows:
         """Whether the next window to be released can have this number. A replay ends with its span."""
         first, last = self.span or (-LAST_SECOND, LAST_SECOND // self.every)
         return type(number) is int and first <= number <= last
+
+
+class Steady:
+    """A clock that never goes back: while the machine's clock is behind, it stands still.
+
+    With `elapsed`, a monotonic clock, it notices when the machine's clock is set: `jump` then has the difference in
+    nanoseconds, until it is read.
+    """
+
+    def __init__(self, clock: Clock, last: int = 0, elapsed: Clock | None = None) -> None:
+        self._clock, self._last, self._elapsed = clock, last, elapsed
+        self._ahead: int | None = None  # how far the machine's clock is ahead of the other one
+        self.jump = 0
+
+    def __call__(self) -> int:
+        now = self._clock()
+        if self._elapsed is not None:
+            ahead = now - self._elapsed()
+            if self._ahead is None:
+                self._ahead = ahead
+            if abs(ahead - self._ahead) >= _JUMP:
+                self.jump += ahead - self._ahead
+                self._ahead = ahead
+        self._last = max(self._last, now)
+        return self._last

@@ -40,7 +40,7 @@ CALLS = {
 }
 OUTPUTS = CALLS - {"execute", "unlink"}  # of which an OSError may come
 OWN = (
-    "cli/release.py", "cli/release_delivered.py", "cli/deliver.py", "cli/kept.py", "cli/app.py", "files/durable.py",
+    "cli/release.py", "cli/deliver.py", "cli/app.py", "files/durable.py",
     "secret/paying.py", "secret/spending.py", "collector/collector.py", "collector/releasing.py", "ledger/ledger.py",
     "ledger/file.py", "secret/file.py", "report/report.py", "pictures/save.py",
 )  # fmt: skip

@@ -101,7 +101,7 @@ def test_a_picture_that_cannot_be_drawn_hides_nothing(
     def fails(*_: object) -> None:
         raise RuntimeError("no such font")
 
-    monkeypatch.setattr("stablesketch.cli.release_delivered.release_bytes", fails)
+    monkeypatch.setattr("stablesketch.cli.deliver.release_bytes", fails)
     code = run([*PAID, "--plot", "p.svg", "--report", "r.html", "-o", "o.json"])
     shown = capsys.readouterr()
     assert code == 7
