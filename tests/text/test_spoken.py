@@ -26,6 +26,11 @@ def test_as_many_digits_as_the_limits_need(numbers: tuple[float, float, float], 
     assert with_limits(*numbers) == said
 
 
+def test_millions_that_need_a_fourth_digit_are_written_out() -> None:
+    assert with_limits(326_826_827.0, 326_600_000.0, 327_153_654.0, 4) == ("326,826,827", "326,600,000", "327,153,654")
+    assert with_limits(326_826_827.0, 310_000_000.0, 340_000_000.0, 4) == ("327 million", "310 million", "340 million")
+
+
 @given(st.floats(1e-6, 1e9), st.floats(1e-6, 0.5), st.sampled_from([3, 4]))
 def test_limits_that_differ_never_read_the_same(value: float, share: float, least: int) -> None:
     _, low, high = with_limits(value, value * (1.0 - share), value * (1.0 + share), least)

@@ -13,7 +13,7 @@ from ..errors import ArgumentError
 from ..plan import Asked, MechanismName, Plan
 from ..plan.asked import asked
 from ..privacy import Privacy
-from ..reading.columns import Columns, OnBad
+from ..reading.columns import Columns, OnBad, check_on_bad
 from ..release.decide import Decision, decide
 from ..release.question import Question
 from ..statistic import STATISTICS, Statistic
@@ -68,8 +68,7 @@ class Watch:
                 )  # fmt: skip
         if windows.span is not None and fields.time is None:
             raise ArgumentError("time", None, "must be given for a replay", f"Pass {arg('time')}, or {arg('preset')}")
-        if on_bad not in ("error", "skip"):
-            raise ArgumentError("on_bad", on_bad, "must be 'error' or 'skip'", "Choose one of them")
+        check_on_bad(on_bad)
         if protect not in get_args(Protect):
             raise ArgumentError("protect", protect, f"must be {' or '.join(get_args(Protect))}", "Choose one of them")
         if protect != "event" and fields.person is None:

@@ -6,7 +6,7 @@ import operator
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from ..errors import ArgumentError, ArgumentTypeError, DataError
 from ..text.wording import arg
@@ -21,6 +21,12 @@ _INTEGERS = frozenset(["TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "
 _KEYS = _INTEGERS | {"VARCHAR", "BLOB", "DATE", "UUID", "JSON"}
 _WHOLE = re.compile(r"U?HUGEINT|DECIMAL\(\d+,\s*0\)")
 _LARGEST = 2**53
+
+
+def check_on_bad(on_bad: object) -> None:
+    """Refuses anything but the two ways to treat invalid rows."""
+    if on_bad not in get_args(OnBad):
+        raise ArgumentError("on_bad", on_bad, "must be 'error' or 'skip'", "Choose one of them")
 
 
 def zeros_under(relation: str) -> Zeros:

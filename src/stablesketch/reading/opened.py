@@ -12,7 +12,7 @@ from typing import Any
 
 from ..errors import ArgumentError, ArgumentTypeError, DataError, did_you_mean
 from ..text.wording import arg
-from .columns import FRAME_CAST, Columns, OnBad
+from .columns import FRAME_CAST, Columns, OnBad, check_on_bad
 from .duckdb import DuckDB
 from .files import checked_delimiter, open_as, open_files, resolved
 from .found import Input, found_in_pipe
@@ -32,8 +32,7 @@ def opened(duckdb: DuckDB, data: object, columns: Columns, how: Input, on_bad: O
 
     With `how.sql`, the data are the database of the query, or None if it names files itself.
     """
-    if on_bad not in ("error", "skip"):
-        raise ArgumentError("on_bad", on_bad, "must be 'error' or 'skip'", "Choose one of them")
+    check_on_bad(on_bad)
     if how.wide:
         if on_bad != "error":
             raise ArgumentError(

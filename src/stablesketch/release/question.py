@@ -16,7 +16,7 @@ from ..bounding.max_value import AutoMaxValue
 from ..errors import HIDDEN, ArgumentError
 from ..plan import Asked
 from ..privacy import Privacy
-from ..reading.columns import Columns, OnBad
+from ..reading.columns import Columns, OnBad, check_on_bad
 from ..reading.found import Input
 from ..sketch.estimators import checked_confidence
 from ..statistic import Statistic, Subject
@@ -44,8 +44,7 @@ class Question:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "confidence", checked_confidence(self.confidence))
-        if self.on_bad not in ("error", "skip"):
-            raise ArgumentError("on_bad", self.on_bad, "must be 'error' or 'skip'", "Choose one of them")
+        check_on_bad(self.on_bad)
         if self.asked.sampling is not None:
             raise ArgumentError(
                 "sampling", self.asked.sampling.rate, "cannot be used when releasing from data",

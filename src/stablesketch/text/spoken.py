@@ -27,12 +27,15 @@ def with_limits(value: float, low: float, high: float, least: int = 3) -> tuple[
 
     >>> with_limits(168.74, 168.71, 168.77), with_limits(696.85, 648.68, 743.47)
     (('168.74', '168.71', '168.77'), ('697', '649', '743'))
+    >>> with_limits(326_826_827.0, 326_600_000.0, 327_153_654.0, 4)
+    ('326,826,827', '326,600,000', '327,153,654')
     """
     largest, apart = max(abs(value), abs(low), abs(high)), high - low
     digits = math.ceil(math.log10(largest / apart)) + 1 if 0.0 < apart < math.inf else least
-    if digits <= least:
-        say = about if least == 3 else short
-        return say(value), say(low), say(high)
+    say = about if least == 3 else short
+    said = say(value), say(low), say(high)
+    if digits <= least and (said[1] != said[2] or not apart):  # millions have three digits, whatever `least` says
+        return said
     places = max(digits - 1 - math.floor(math.log10(largest)), 0)
     return f"{value:,.{places}f}", f"{low:,.{places}f}", f"{high:,.{places}f}"
 

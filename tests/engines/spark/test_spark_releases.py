@@ -256,6 +256,12 @@ def test_wrong_types_are_refused_before_anything_runs(spark: Any) -> None:
         release([1, 2], ss.Moment(0.5), ss.Privacy(1.0, 1e-6, pairs=5, relation="replace"), key="k")
 
 
+def test_a_misspelt_on_bad_is_refused_by_stored_sketches_too(spark: Any, secret_file: Path) -> None:
+    plan, frame = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6), size=30), spark.range(5).selectExpr("id as k")
+    with pytest.raises(ss.ArgumentError, match="on_bad must be 'error' or 'skip', got 'skp'"):
+        sketch(frame, plan, key="k", secret=SecretFrom.file(secret_file), on_bad="skp")  # type: ignore[arg-type]
+
+
 def test_rows_that_are_no_pairs_are_skipped_and_counted_if_asked(spark: Any) -> None:
     frame = spark.range(0, 1000, 1, 3).selectExpr("nullif(id % 50, 7) as k", "id % 7 as n")
     privacy = ss.Privacy(1.0, 1e-6, 0, max_value=5, relation="replace")

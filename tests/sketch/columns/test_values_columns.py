@@ -55,6 +55,12 @@ def test_every_door_gives_the_same_weights(door: str) -> None:
     assert [*column.weights(0, 1), *weights] == expected
 
 
+@pytest.mark.parametrize("values", [[2**55], 2**55, np.array([2**55]), np.array([2**55], np.uint64), pa.array([2**55])])
+def test_no_promise_allows_values_above_2_to_the_53(values: object) -> None:
+    with pytest.raises(ArgumentError, match="must be at most 2\\^53"):
+        value_column(values, 1, highest=2**60).weights(0, 1)
+
+
 @pytest.mark.parametrize("door", DOORS)
 def test_every_door_may_be_empty(door: str) -> None:
     assert value_column(DOORS[door][1]()[:0], 0).weights(0, 0).tolist() == []

@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...errors import ArgumentError, ArgumentTypeError, DataError
+from ...errors import ArgumentTypeError, DataError
 from ...privacy import Privacy
-from ...reading.columns import BadRow, Columns, OnBad, Zeros, bad_rows, no_key, no_value
+from ...reading.columns import BadRow, Columns, OnBad, Zeros, bad_rows, check_on_bad, no_key, no_value
 from ...reading.libraries import need
 from ...sketch.columns import MAX_WEIGHT
 from ...text.wording import arg
@@ -74,8 +74,7 @@ class ElementReader:
 
     def __post_init__(self) -> None:
         check_elements(person=self.persons, by=self.by)
-        if self.on_bad not in ("error", "skip"):
-            raise ArgumentError("on_bad", self.on_bad, "must be 'error' or 'skip'", "Choose one of them")
+        check_on_bad(self.on_bad)
 
     def read(self, element: Any) -> Pair | None:
         """The pair, or None if it is skipped. A value of the wrong type, or above the maximum, is never skipped."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 from ...collector import Collector
 from ...errors import ArgumentTypeError, DataError
 from ...plan import Plan
-from ...reading.columns import OnBad, checked_columns
+from ...reading.columns import OnBad, check_on_bad, checked_columns
 from ...reading.libraries import need
 from ..secret_from import SecretFrom, TheSecret
 from ..stored_plan import largest_value, named_shard, refuse_whole_keys
@@ -117,6 +117,7 @@ def _asked(
         raise ArgumentTypeError("plan", type(plan), "must be a Plan", "Pass the result of ss.plan(...)")
     whole = named_shard(shard)
     refuse_whole_keys(plan)
+    check_on_bad(on_bad)
     reference = TheSecret(job.checked_reference(secret))
     columns = checked_columns(key, value, by).under(plan.privacy.relation)
     pairs = Pairs(df, columns, largest_value(plan, clip), skip=on_bad == "skip")

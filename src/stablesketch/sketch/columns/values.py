@@ -64,17 +64,18 @@ class ValueColumn:
 def value_column(values: object, length: int, argument: str = "values", *, highest: int = MAX_WEIGHT) -> ValueColumn:
     """The weights of `length` keys: a column of integers, one integer for all of them, or None for 1 each.
 
-    A value above `highest`, the promised max_value, is refused like one above 2^53.
+    A value above `highest`, the promised max_value, is refused; so is one above 2^53, whatever `highest` is.
 
     Raises:
         ArgumentTypeError: not a column of integers. Floats are refused even if whole: nothing is rounded silently.
         ArgumentError: the number of values differs from the number of keys, or a single value is outside 1..2^53.
     """
+    highest = min(highest, MAX_WEIGHT)
     if values is None:
         return ValueColumn(length, argument, highest, _same(1, length))
     if is_whole(values):
         weight = int(values)
-        if not 1 <= weight <= min(highest, MAX_WEIGHT):
+        if not 1 <= weight <= highest:
             raise _out_of_range(weight, argument, "", highest)
         return ValueColumn(length, argument, highest, _same(weight, length))
     if isinstance(values, float | np.floating | bool | np.bool_):
