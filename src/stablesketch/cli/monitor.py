@@ -23,7 +23,7 @@ from ..release.arguments import DEFAULTS
 from ..statistic import STATISTICS, Statistic
 from . import options
 from .exits import Exit
-from .monitor_run import DROP, Alerting, LineSource, not_shown, paying_ledger, run, show_record
+from .monitor_run import DROP, Alerting, LineInput, not_shown, paying_ledger, run, show_record
 from .option_groups import Chosen, offered
 from .screen import note
 
@@ -221,7 +221,7 @@ def monitor(
     if protect == "event":  # people pay again in every window: there only the user can choose
         epsilon, delta = USUAL[0] if epsilon is None else epsilon, USUAL[1] if delta is None else delta
     privacy = options.privacy_of(epsilon, delta, 0, 1, "add_remove", 1)
-    stream = LineSource(source, follow, day)
+    stream = LineInput(source, follow, day)
     _check_replayed(stream, since)
     watch = Watch.of(
         [statistic.made(), *map(_statistic, also or ())], privacy.epsilon, privacy.delta, read,
@@ -245,7 +245,7 @@ def _check_demo(given: Mapping[str, object]) -> None:
         raise typer.BadParameter(f"--demo brings its own stream. Leave out {', '.join(used)}.")
 
 
-def _check_replayed(stream: LineSource, since: str | None) -> None:
+def _check_replayed(stream: LineInput, since: str | None) -> None:
     """Refuses a replay without its windows, and following what is replayed or piped."""
     if stream.follow and (stream.piped or since is not None):
         raise typer.BadParameter("--follow is for a file that is being written. Leave it out.")

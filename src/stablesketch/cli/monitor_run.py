@@ -39,7 +39,7 @@ DROP = 3.0  # deviations from which the page marks a drop, and --demo alerts, if
 
 
 @dataclass(frozen=True)
-class LineSource:
+class LineInput:
     """Where lines come from: a file by its name, standard input by -, or the day of --demo."""
 
     source: str
@@ -109,7 +109,7 @@ def paying_ledger(path: Path | None, per: str | None, watch: Watch) -> Ledger | 
 
 
 def run(
-    watch: Watch, stream: LineSource, sink: Sink, alerting: Alerting, outputs: Outputs, state: Path | None,
+    watch: Watch, stream: LineInput, sink: Sink, alerting: Alerting, outputs: Outputs, state: Path | None,
     ledger: Ledger | None,
 ) -> None:  # fmt: skip
     """Runs until the stream ends or a signal arrives. Outputs and state are always closed."""

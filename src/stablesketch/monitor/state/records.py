@@ -49,7 +49,7 @@ def has_few_rows(plans: Sequence[Plan], releases: Sequence[Release]) -> bool:
 
     If a statistic is computed from a noisy total, the total is part of the release and is paid for with it. Looking at
     it costs nothing, and reveals nothing that was not released. A window has few rows if its total cannot be
-    distinguished from 0; the limits of its release then say no more than that (mechanism/shared/few_pairs.py). Other
+    distinguished from 0; the limits of its release then say no more than that (mechanism/shared/state.py). Other
     statistics (keys, moments) have their smallest value without rows: a window has few rows if its interval reaches
     that value, so few rows and few keys look the same.
     """

@@ -1,6 +1,6 @@
 """Columns: keys and values from any container, as 64-bit fingerprints and integer weights.
 
-In the order in which data flow: `sources` recognises the container, `canonical` gives the form of a single Python
+In the order in which data flow: `containers` recognises the container, `canonical` gives the form of a single Python
 object, `keys` turns a column into fingerprints, `values` turns one into weights, and `refusals` has the wording of
 every error.
 """

@@ -12,8 +12,8 @@ from ..._native import FINGERPRINT_KEY_BYTES, ArrowColumn, FormatError, KeyHashe
 from ...errors import HIDDEN, ArgumentError, ArgumentTypeError, SecretNotPicklable, Shown
 from ...secret import Secret
 from .canonical import NANOSECONDS, Domain, canonical_form
+from .containers import ArrowContainer, Categories, described, is_single, recognise
 from .refusals import cut_short, null_row, outside, refused_arrow, refused_dtype, refused_row
-from .sources import ArrowSource, Categories, described, is_single, recognise
 
 ReadSlice = Callable[[int, int], NDArray[np.uint64]]
 ReadRows = Callable[[NDArray[Any], int], NDArray[np.uint64]]
@@ -79,22 +79,22 @@ class Fingerprinter:
         """
         if isinstance(keys, tuple):
             return self._composite(keys, argument)
-        source = recognise(keys, argument)
-        if isinstance(source, list):
-            return KeyColumn(len(source), _of_list(self._hasher, source, argument))
-        if isinstance(source, range):
-            return KeyColumn(len(source), _of_range(self._hasher, source, argument))
-        if isinstance(source, ArrowSource):
+        container = recognise(keys, argument)
+        if isinstance(container, list):
+            return KeyColumn(len(container), _of_list(self._hasher, container, argument))
+        if isinstance(container, range):
+            return KeyColumn(len(container), _of_range(self._hasher, container, argument))
+        if isinstance(container, ArrowContainer):
             try:
-                column = source.open(self._hasher, argument, described(keys))
+                column = container.open(self._hasher, argument, described(keys))
                 return KeyColumn(len(column), _of_arrow(column, argument))
             except FormatError as refused:
                 raise refused_arrow(argument, *refused.args) from None
-        if isinstance(source, Categories):
-            categories = self.column(source.categories, argument=f"{argument}.categories")
+        if isinstance(container, Categories):
+            categories = self.column(container.categories, argument=f"{argument}.categories")
             table = categories.fingerprints(0, len(categories))
-            return KeyColumn(len(source.codes), _of_categories(source.codes, table, argument))
-        return KeyColumn(len(source), _of_array(self._hasher, source, argument))
+            return KeyColumn(len(container.codes), _of_categories(container.codes, table, argument))
+        return KeyColumn(len(container), _of_array(self._hasher, container, argument))
 
     def fingerprint(self, keys: object) -> NDArray[np.uint64]:
         """The fingerprints of a whole column, which may be a read-only view of the caller's own data."""

@@ -12,8 +12,8 @@ from ..._native import ArrowColumn, FormatError, RowError, first_outside, list_i
 from ...errors import HIDDEN, ArgumentError, ArgumentTypeError, Shown
 from ...numbers.checked import is_whole
 from ...text.wording import arg, subject
+from .containers import ArrowContainer, Categories, described, recognise
 from .refusals import NULL_WAY_OUT, arrow_name, cut_short, is_missing, null_row, outside
-from .sources import ArrowSource, Categories, described, recognise
 
 MAX_WEIGHT = 2**53
 """The largest value of one row: up to here every integer is exact as a double, whichever program wrote the data."""
@@ -92,25 +92,25 @@ def value_column(values: object, length: int, argument: str = "values", *, highe
 
 def _opened(values: object, argument: str) -> tuple[int, ReadWeights]:
     """The number of rows, and what reads them."""
-    source = recognise(values, argument)
-    if isinstance(source, list | range):
-        return len(source), _of_list(source, argument)
-    if isinstance(source, Categories):
+    container = recognise(values, argument)
+    if isinstance(container, list | range):
+        return len(container), _of_list(container, argument)
+    if isinstance(container, Categories):
         way_out = "Cast them: values.astype('int64')"
         raise ArgumentTypeError(argument, described(values), "must be numbers, not categories", way_out)
-    if isinstance(source, ArrowSource):
+    if isinstance(container, ArrowContainer):
         try:
-            column = source.open(None, argument, described(values))
+            column = container.open(None, argument, described(values))
             return len(column), _of_arrow(column, argument)
         except FormatError as refused:
             raise _refused_type(argument, arrow_name(*refused.args), "Cast the column to int64") from None
-    if source.dtype.kind == "O":
-        return len(source), _of_list(source, argument)
-    if source.dtype.kind == "f":
-        raise _refused_floats(argument, source)
-    if source.dtype.kind not in "iu":
-        raise _refused_type(argument, source.dtype, "Cast them to int64")
-    return len(source), _of_array(source, argument)
+    if container.dtype.kind == "O":
+        return len(container), _of_list(container, argument)
+    if container.dtype.kind == "f":
+        raise _refused_floats(argument, container)
+    if container.dtype.kind not in "iu":
+        raise _refused_type(argument, container.dtype, "Cast them to int64")
+    return len(container), _of_array(container, argument)
 
 
 def _same(weight: int, length: int) -> ReadWeights:

@@ -46,7 +46,7 @@ class Categories:
 
 
 @dataclass(frozen=True)
-class ArrowSource:
+class ArrowContainer:
     """A column of the Arrow interface. Its capsules can be opened once."""
 
     column: Callable[[KeyHasher | None], ArrowColumn]
@@ -59,7 +59,7 @@ class ArrowSource:
             raise _unreadable(argument, described, error) from None
 
 
-ColumnSource = list[object] | range | NDArray[Any] | Categories | ArrowSource
+Container = list[object] | range | NDArray[Any] | Categories | ArrowContainer
 
 
 def is_single(column: object) -> bool:
@@ -72,7 +72,7 @@ def described(column: object) -> Shown:
     return Shown(f"<{type(column).__module__}.{type(column).__qualname__}>")
 
 
-def recognise(column: object, argument: str) -> ColumnSource:
+def recognise(column: object, argument: str) -> Container:
     """The container of the data of `column`, or an error that says what to pass instead."""
     if isinstance(column, list | range):
         return column
@@ -133,7 +133,7 @@ def _is_pandas(column: object) -> bool:
     return isinstance(column, pandas.Series | pandas.Index | pandas.api.extensions.ExtensionArray)
 
 
-def _from_pandas(column: Any, argument: str) -> ColumnSource:
+def _from_pandas(column: Any, argument: str) -> Container:
     if isinstance(column.dtype, np.dtype):
         return _flat(np.asarray(column), argument)
     pandas: Any = sys.modules["pandas"]
@@ -143,7 +143,7 @@ def _from_pandas(column: Any, argument: str) -> ColumnSource:
         # Not through Arrow, which would turn text among bytes into bytes, and a date among timestamps into a timestamp.
         return Categories(np.asarray(series.cat.codes), series.cat.categories)
     try:
-        return ArrowSource(partial(ArrowColumn.from_stream, series.__arrow_c_stream__()))
+        return ArrowContainer(partial(ArrowColumn.from_stream, series.__arrow_c_stream__()))
     except Exception:
         # pandas needs pyarrow for its Arrow interface, and pyarrow does not know every extension of pandas. The
         # elements are then examined one by one.
@@ -160,12 +160,12 @@ def _refuse_polars_objects(column: object, argument: str) -> None:
         raise ArgumentTypeError(argument, described(column), must, "Pass it as a list: column.to_list()")
 
 
-def _from_arrow(column: Any, argument: str) -> ArrowSource:
+def _from_arrow(column: Any, argument: str) -> ArrowContainer:
     try:
         if hasattr(column, "__arrow_c_stream__"):
-            return ArrowSource(partial(ArrowColumn.from_stream, column.__arrow_c_stream__()))
+            return ArrowContainer(partial(ArrowColumn.from_stream, column.__arrow_c_stream__()))
         schema, data = column.__arrow_c_array__()
-        return ArrowSource(partial(ArrowColumn.from_array, schema, data))
+        return ArrowContainer(partial(ArrowColumn.from_array, schema, data))
     except Exception as error:
         raise _unreadable(argument, described(column), error) from None
 
