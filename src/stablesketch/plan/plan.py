@@ -88,13 +88,15 @@ class Plan(Numbers, Accuracy, Cost):
     """What was asked for, the mechanism, and its cost, accuracy and numbers, each number an attribute: `plan.epsilon`,
     `plan.error`, `plan.size`. Frozen, and public: made from public numbers only. Print a plan to see it as a table.
 
-    If the statistic is computed from several measurements, `inputs` are the plans of these, and `epsilon` and `delta`
-    are the price of all of them together.
+    If the statistic is computed from several measurements, `epsilon` and `delta` are the price of all of them together.
     """
 
     asked: Asked
+    """The whole question."""
     mechanism: MechanismName
+    """How it is measured."""
     inputs: tuple[Plan, ...] = ()
+    """The plans of the measurements that the statistic is computed from; empty if it is measured itself."""
 
     @property
     def statistic(self) -> Statistic:
