@@ -21,7 +21,7 @@ from scipy import integrate, stats
 import stablesketch as ss
 from stablesketch.bounding.groups import GroupBudget
 from stablesketch.mechanism.entropy.noise import entropy_noise
-from stablesketch.mechanism.exact.moment import ExactNumber
+from stablesketch.mechanism.exact.number import ExactNumber
 from stablesketch.mechanism.registers import phantom_number
 from stablesketch.plan.mechanism import charge_of, mechanism_of
 from stablesketch.plan.plan import altered

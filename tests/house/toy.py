@@ -14,7 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from stablesketch.mechanism.exact.moment import OfHistogram, noise_plan
+from stablesketch.mechanism.exact.number import OfHistogram, noise_plan
 from stablesketch.plan.asked import Asked
 from stablesketch.plan.mechanism import register_mechanism
 from stablesketch.plan.plan import Plan

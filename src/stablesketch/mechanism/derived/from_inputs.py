@@ -20,7 +20,7 @@ from ...text.spoken import about, percent, relative_error
 from ..bare.entropy import absolute_error
 from ..bare.moment import bare_line, bare_rows
 from ..bare.plan import not_above_one
-from ..exact.moment import ExactMechanism
+from ..exact.number import ExactMechanism
 from .plan import combined, derived_plan, together
 from .state import DerivedState
 

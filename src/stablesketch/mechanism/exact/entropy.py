@@ -16,7 +16,7 @@ from ..entropy.noise import Entropy, entropy_noise, exact_entropy_deviation, lea
 from ..shared.belief import Belief
 from ..shared.laplace_noise import noise_of
 from .histogram import HistogramState
-from .moment import ExactMechanism, noise_plan
+from .number import ExactMechanism, noise_plan
 
 
 class ExactEntropyState(HistogramState):
