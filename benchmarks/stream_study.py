@@ -172,14 +172,14 @@ def _told(
 
 
 def touched(plan: ss.Plan) -> int:
-    """Entries that one pair changes, in all parts; of the registers of a distinct count it is one."""
+    """Entries that one pair changes, in all measurements; of the registers of a distinct count it is one."""
     inputs = [one for one in plan.inputs or (plan,) if one.size]
     return sum(1 if isinstance(one.statistic, ss.Distinct) else one.entries_per_key for one in inputs)
 
 
 def predicted(stream: Stream, statistic: Statistic, plan: ss.Plan, *, even: bool = False, noise: bool = True) -> float:
-    """The error to expect of what the stream really has, by the formula of the plan; of several parts, added up in
-    squares. `even` as if no key dominated; without `noise` that of the sketches alone.
+    """The error to expect of what the stream really has, by the formula of the plan; of several measurements, added up
+    in squares. `even` as if no key dominated; without `noise` that of the sketches alone.
     """
     needed = statistic.needs(plan.privacy) if isinstance(statistic, Derived) else (statistic,)
     squares = 0.0

@@ -339,12 +339,12 @@ def test_a_person_in_ten_groups_costs_about_as_much_as_one_in_one(
 def deviations(plan: ss.Plan) -> list[float]:
     """Of the noise on what is measured."""
     found = []
-    for part in plan.measurements:
-        if part.noise:
-            found.append(math.sqrt(2.0) * part.noise)
+    for one in plan.measurements:
+        if one.noise:
+            found.append(math.sqrt(2.0) * one.noise)
         else:
-            pairs = part.privacy.pairs_per_person
-            found.append(math.sqrt(2.0) * pairs / part.privacy.epsilon)
+            pairs = one.privacy.pairs_per_person
+            found.append(math.sqrt(2.0) * pairs / one.privacy.epsilon)
     return found
 
 

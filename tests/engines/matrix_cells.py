@@ -28,7 +28,6 @@ from stablesketch.cli.app import run
 from stablesketch.cli.option_groups import offered
 from stablesketch.errors import StablesketchError
 from stablesketch.privacy import discrete_laplace
-from stablesketch.release.arguments import may_count_pairs
 from stablesketch.statistic import STATISTICS, Known, Statistic
 
 Options = dict[str, Any]
@@ -152,28 +151,19 @@ class Refused(Exception):
 
 
 def privacy_of(options: Options) -> ss.Privacy:
-    return ss.Privacy(
-        options.get("epsilon", EPSILON),
-        options.get("delta", DELTA),
-        options.get("pairs", 0),
-        options.get("max_value", 1),
-        options.get("relation", "add_remove"),
-        options.get("pairs_per_person", 1),
-        options.get("unit", "pair"),
-        options.get("total", 0),
-    )
+    given = {name: value for name, value in options.items() if name in _OF_PRIVACY}
+    return ss.Privacy(**{"epsilon": EPSILON, "delta": DELTA, **given})
 
 
 _OF_PRIVACY = {"epsilon", "delta", "pairs", "max_value", "relation", "pairs_per_person", "unit", "total"}
 
 
 def arguments_of(options: Options) -> Options:
-    """Those of `ss.release` beside the privacy; as the command line does, pairs are counted where that is public."""
-    counted = "pairs" not in options and may_count_pairs(options.get("relation", "add_remove"), options.get("by"))
+    """Those of `ss.release` beside the privacy."""
     given = {name: value for name, value in options.items() if name not in _OF_PRIVACY}
     if "groups" in given:
         given["groups"] = list(given["groups"])
-    return {"count_pairs": True, **given} if counted else given
+    return given
 
 
 def python_door(rows: pa.Table) -> Door:

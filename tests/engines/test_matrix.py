@@ -1,7 +1,7 @@
 """Every statistic in every situation at the default size and error: a sane number, or advice that leads to one.
 
-What is counted over all cells together is how often intervals hold the truth: `test_intervals_cover` in
-test_whole_matrix.py, and here for each statistic.
+How often intervals hold the truth is counted over all cells together in test_whole_matrix.py, and here for each
+statistic.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ def test_no_two_types_have_one_name() -> None:
     """Options of the command line are named after what they set, and always with their module: options.Mechanism."""
     found: dict[str, set[str]] = defaultdict(set)
     for path in sorted(SOURCE.rglob("*.py")):
-        if path.relative_to(SOURCE).parts[0] == "cli" and path.name.endswith("options.py"):
+        if path.relative_to(SOURCE).parts[0] == "cli" and path.name == "options.py":
             continue
         for name in types(ast.parse(path.read_text(encoding="utf-8"))):
             found[name].add(str(path.relative_to(SOURCE)))

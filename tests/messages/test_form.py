@@ -86,7 +86,6 @@ PYTHON_ALONE = {
     "engines/local/exact.py": "notes under a table in Python",
     "engines/secret_from.py": "workers of Python",
     "engines/spark/job.py": "workers of Python",
-    "ledger/file.py": "SQL",
     "ledger/rows.py": "SQL",
     "ledger/store.py": "SQL",
     "planner_page/server.py": "HTML",

@@ -43,13 +43,13 @@ def test_of_the_same_size_it_does_the_same(plan: ss.Plan) -> None:
 
 
 def test_a_measurement_by_itself_is_planned_alike(plan: ss.Plan) -> None:
-    for part in plan.measurements:
-        again = ss.Plan.from_json(part.to_json()).again()
-        assert DECIDED(again) == DECIDED(part)
+    for one in plan.measurements:
+        again = ss.Plan.from_json(one.to_json()).again()
+        assert DECIDED(again) == DECIDED(one)
 
 
 def test_every_entry_that_a_key_touches_is_counted(plan: ss.Plan) -> None:
-    assert plan.entries_per_key == sum(part.size // part.buckets for part in plan.measurements)
+    assert plan.entries_per_key == sum(one.size // one.buckets for one in plan.measurements)
 
 
 def test_what_is_changed_takes_the_place_of_what_was_there() -> None:

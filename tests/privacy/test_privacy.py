@@ -22,6 +22,18 @@ def test_defaults_and_equality() -> None:
         privacy.epsilon = 2.0  # type: ignore[misc]
 
 
+def test_what_is_left_out_may_be_decided_by_others_and_nothing_else() -> None:
+    privacy = Privacy(1.0, 1e-9, relation="add_remove")
+    assert privacy.leaves_out("unit", "pairs", "max_value")
+    assert not privacy.leaves_out("unit", "relation")
+    decided = privacy.usually(unit="key", relation="replace")
+    assert decided == Privacy(1.0, 1e-9, unit="key", relation="add_remove")
+    assert decided.leaves_out("pairs", "max_value")
+    assert not decided.leaves_out("unit")
+    assert not Privacy.from_dict(privacy.to_dict()).leaves_out("max_value")
+    assert Privacy(1.0, 1e-9, max_value=None, unit=None) == Privacy(1.0, 1e-9)  # type: ignore[arg-type]
+
+
 def test_numpy_numbers_become_plain_ones() -> None:
     privacy = Privacy(np.float64(0.5), np.float32(0.25), np.int64(7), max_value=np.uint8(3), relation="replace")
     assert json.loads(json.dumps(privacy.to_dict())) == privacy.to_dict()
@@ -66,7 +78,7 @@ def test_delta_zero_is_refused_with_a_way_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("field", "value"), [("epsilon", "1"), ("epsilon", True), ("pairs", 10.0), ("pairs", False), ("max_value", None)]
+    ("field", "value"), [("epsilon", "1"), ("epsilon", True), ("pairs", 10.0), ("pairs", False), ("max_value", "3")]
 )
 def test_types_are_not_converted(field: str, value: object) -> None:
     with pytest.raises(ArgumentTypeError) as caught:

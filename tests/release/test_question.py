@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import stablesketch as ss
+from stablesketch.cli.app import run as run_command
 from stablesketch.cli.option_groups import statistic_options, with_groups
 from stablesketch.cli.release import release as command
 from stablesketch.engines.spark import release as on_spark
@@ -163,6 +164,73 @@ def test_the_command_line_asks_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     grouped = with_groups(command)
     found = asked_by(lambda: grouped(context=None, statistic="moment", **chosen, **typed_data, **typed_privacy, **more))
     assert found == ASKED
+
+
+OPEN = ss.Privacy(1.0, 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("statistic", "privacy", "what", "typed", "decided"),
+    [
+        (ss.Hill(0.5), OPEN, {"wide": True, "by": "site"}, "--wide --by site", ("individual", "add_remove", 1, False)),
+        (
+            ss.Hill(0.5), ss.Privacy(1.0, 1e-9, max_value=9), {"wide": True}, "--wide --max-value 9",
+            ("pair", "add_remove", 9, False),
+        ),
+        (
+            ss.Hill(0.5), ss.Privacy(1.0, 1e-9, max_value=1), {"wide": True, "person": "who"},
+            "--wide --person who --max-value 1", ("pair", "add_remove", 1, False),
+        ),
+        (
+            ss.Atkinson(0.5), ss.Privacy(1.0, 1e-9, max_value=300), {"key": "who", "value": "pay"},
+            "--statistic atkinson --order 0.5 --key who --value pay --max-value 300", ("key", "replace", 300, False),
+        ),
+        (
+            ss.Moment(0.5), ss.Privacy(1.0, 1e-9, relation="replace"), {"key": "app", "mechanism": "bare"},
+            "--p 0.5 --key app --relation replace --mechanism bare", ("pair", "replace", 1, True),
+        ),
+        (
+            ss.Moment(0.5), ss.Privacy(1.0, 1e-9, 0, relation="replace"), {"key": "app", "mechanism": "bare"},
+            "--p 0.5 --key app --relation replace --mechanism bare --pairs 0", ("pair", "replace", 1, False),
+        ),
+        (
+            ss.Moment(0.5), OPEN, {"key": "app", "mechanism": "bare"}, "--p 0.5 --key app --mechanism bare",
+            ("pair", "add_remove", 1, False),
+        ),
+    ],
+    ids=["individuals", "cells", "people's cells", "inequality", "counted", "not counted", "private length"],
+)  # fmt: skip
+def test_what_is_left_out_is_decided_alike_in_python_and_on_the_command_line(
+    monkeypatch: pytest.MonkeyPatch, statistic: ss.Statistic, privacy: ss.Privacy, what: dict[str, Any], typed: str,
+    decided: tuple[str, str, int, bool],
+) -> None:  # fmt: skip
+    monkeypatch.setattr(sys.modules["stablesketch.engines.local.release"], "run", shown)
+    monkeypatch.setattr(sys.modules["stablesketch.cli.release"], "run", shown)
+    python = asked_by(lambda: ss.release("e.csv", statistic, privacy, **what))
+    options = ["release", "e.csv", *typed.split(), "--epsilon", "1", "--delta", "1e-9"]
+    shell = asked_by(lambda: run_command(options))
+    assert python == shell
+    for one in (python, shell):
+        assert (one.privacy.unit, one.privacy.relation, one.privacy.max_value, one.counts_pairs) == decided
+
+
+@pytest.mark.parametrize("says", [True, False])
+def test_who_says_whether_pairs_are_counted_is_heard(says: bool) -> None:
+    asked = ss.question(
+        ss.Moment(0.5), ss.Privacy(1.0, 1e-9, relation="replace"), key="app", mechanism="bare", count_pairs=says
+    )
+    assert asked.counts_pairs is says
+
+
+def test_a_statistic_about_people_is_planned_for_people() -> None:
+    assert ss.plan(ss.Atkinson(0.5), OPEN).privacy == ss.Privacy(1.0, 1e-9, unit="key", relation="replace")
+    with pytest.raises(ss.ArgumentError, match="unit must be 'key'"):
+        ss.plan(ss.Atkinson(0.5), ss.Privacy(1.0, 1e-9, unit="pair"))
+
+
+def test_how_to_find_the_largest_value_is_an_object() -> None:
+    with pytest.raises(ss.ArgumentTypeError, match="auto_max_value must be an AutoMaxValue"):
+        ss.question(ss.Moment(0.5), OPEN, key="app", value="n", auto_max_value=True)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("what", "named"), [({"key": "app"}, "key="), ({"clip": True, "by": "g"}, "clip=, by=")])

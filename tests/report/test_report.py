@@ -10,6 +10,7 @@ import shlex
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 import stablesketch as ss
@@ -318,11 +319,31 @@ def test_a_table_protects_what_was_asked_not_what_it_was_planned_for() -> None:
     """A replaced pair that may leave its group is planned as two pairs in two groups."""
     own = replace(released(TABLE), relation="replace", pairs_per_person=1)
     groups = [GroupRelease((name,), own) for name in ("a", "b")]
-    text = html.unescape(report_page(Outcome(TABLE, groups, grouped=True), CONTEXT))
+    asked = ss.question(
+        ss.Moment(0.5), ss.Privacy(1.0, 1e-6, relation="replace"), key="app", by="g", groups=["a", "b"], size=50
+    )
+    text = html.unescape(report_page(Outcome(TABLE, groups, grouped=True, question=asked), CONTEXT))
     assert "What any one row said: key and value. It could have been anything else." in text
     assert "replace: 1 pair replaced by others" in text
     assert "at most ε = 1, δ = 1e-06 in all" in text
     assert unbroken("stablesketch plan") not in text  # the command line makes no plan of one group
+
+
+@pytest.mark.parametrize("how", [{"relation": "replace"}, {"person": "who", "groups_per_person": 2}])
+def test_a_table_whose_groups_share_epsilon_says_what_was_asked_for_all_of_them(how: dict[str, object]) -> None:
+    """Bare groups have half of it each. The page said that at most 0.5 was asked for, and more was used."""
+    rows = {"app": [f"app {i % 40}" for i in range(4_000)], "g": ["a", "b"] * 2_000, "who": list(range(4_000))}
+    c = 2 if "person" in how else 1
+    asked = ss.Privacy(1.0, 1e-6, relation=how.pop("relation", "add_remove"), pairs_per_person=c, pairs=1_000)  # type: ignore[arg-type]
+    found = ss.release(
+        pa.table(rows), ss.Moment(0.5), asked, key="app", by="g", groups=["a", "b"], mechanism="bare", size=20, **how
+    )
+    assert found.plan.privacy.epsilon < 1.0
+    text = html.unescape(report_page(found, Context.of(found.question)))
+    assert "at most ε = 1, δ = 1e-06 in all" in text
+    assert f"At most ε = 1 was asked for; {at_most(found['a'].epsilon)} was used." in text
+    entry = registry_entry(found, Context.of(found.question))
+    assert "at most ε = 1, δ = 1e-06 in all" in entry
 
 
 def test_the_same_release_gives_the_same_page() -> None:

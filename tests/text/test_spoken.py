@@ -19,6 +19,7 @@ from stablesketch.text.spoken import with_limits
         ((2252.3, 2199.7, 2306.3), ("2,250", "2,200", "2,310")),
         ((1.0, 1.0, 1.0), ("1", "1", "1")),
         ((1.0, 1.0, math.inf), ("1", "1", "inf")),
+        ((math.inf, math.inf, math.inf), ("inf", "inf", "inf")),
         ((0.0, 0.0, 3.02), ("0", "0", "3.02")),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import inspect
 import logging
 import os
 import re
@@ -23,6 +24,8 @@ from .exits import Exit, exit_code, finishing, name_of, stopped_by
 from .in_options import in_options
 from .screen import drop, note, rendered, tell
 from .with_examples import Group, WithExamples
+
+_GROUPS = {"statistic", "read", "sizes"}  # parameters of commands that stand for several options
 
 _HELP = "\n\n".join((  # one line each: the terminal breaks it
     "How varied is a stream? One private number, its uncertainty and its price.",
@@ -101,9 +104,11 @@ def _add(app: typer.Typer, name: str, about: str) -> None:
     if hasattr(module, "app"):
         app.add_typer(module.app, name=name, help=about)
         return
-    from .option_groups import with_groups  # numpy, which the list of commands need not wait for
+    command, examples = getattr(module, name), getattr(module, "EXAMPLES", None)
+    if _GROUPS & inspect.signature(command).parameters.keys():
+        from .option_groups import with_groups  # numpy, which other commands need not wait for
 
-    command, examples = with_groups(getattr(module, name)), getattr(module, "EXAMPLES", None)
+        command = with_groups(command)
     app.command(name, cls=WithExamples, help=about, epilog=examples)(command)
 
 

@@ -40,7 +40,7 @@ def check_dry(*, stored: bool, **kept: Path | None) -> None:
 
 def show_plan(question: Question, json: bool) -> None:
     """The plan, as far as it is known before any data are read."""
-    if question.count_pairs and question.bare:
+    if question.counts_pairs:
         raise typer.BadParameter(
             "--dry-run reads no data, and a bare sketch needs the number of pairs. Pass --pairs 1e6, for example."
         )

@@ -52,7 +52,7 @@ class LineInput:
 
     @property
     def place(self) -> str:
-        """The name by which a state recognises this source."""
+        """The name by which a state recognises this input."""
         return self.source if self.piped else os.path.abspath(self.source)
 
     def blocks(self, clock: Clock, position: Any, seen: int | None) -> Iterator[Block]:

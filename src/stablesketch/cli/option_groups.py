@@ -116,10 +116,12 @@ def _takes() -> str:
 
 def _annotation(option: Option) -> Any:
     """Text or a number; a fixed set of words, if all statistics that take it have one."""
-    taking = [each for kind in offered() for each in kind.arguments if each.option == option]
-    words = tuple(word for each in taking for word in each.choices)
-    kind: Any = Literal[words] if all(each.choices for each in taking) else option.kind
-    return Annotated[kind | None, typer.Option(f"--{option.name}", help=option.help, metavar=option.metavar)]
+    taking = {kind.name: each for kind in offered() for each in kind.arguments if each.option == option}
+    words = tuple(word for each in taking.values() for word in each.choices)
+    kind: Any = Literal[words] if all(each.choices for each in taking.values()) else option.kind
+    *more, last = (f"{name} (default {each.default})" if each.default else name for name, each in taking.items())
+    described = option.help.format(takers=f"{', '.join(more)} or {last}" if more else last)
+    return Annotated[kind | None, typer.Option(f"--{option.name}", help=described, metavar=option.metavar)]
 
 
 # --- the data ---

@@ -130,10 +130,12 @@ def columns_of(
 
 
 def privacy_of(
-    epsilon: float | None, delta: float | None, pairs: int, max_value: int, relation: str, pairs_per_person: int,
-    unit: str = "pair", total: int = 0,
+    epsilon: float | None, delta: float | None, pairs: int | None, max_value: int | None, relation: str | None,
+    pairs_per_person: int, unit: str | None = None, total: int = 0,
 ) -> Privacy:  # fmt: skip
-    """What to protect. ε and δ have no default, because only the user can choose them."""
+    """What to protect. ε and δ have no default, because only the user can choose them; a statistic or the data may
+    decide what is None.
+    """
     for name, given in (("--epsilon", epsilon), ("--delta", delta)):
         if given is None:
             raise typer.BadParameter(

@@ -12,7 +12,7 @@ from ..plan import Plan
 from ..plan.asked import asked
 from ..plan.mechanism import needs_promise
 from ..plan.planner import planned_for_data
-from ..release.arguments import DEFAULTS, usual_relation, usual_unit
+from ..release.arguments import DEFAULTS
 from . import options
 from .deliver import check_new
 from .option_groups import Chosen, Sizes
@@ -70,16 +70,7 @@ def plan(
         raise typer.BadParameter("--port needs --serve. Add --serve, or leave out --port.")
     wanted = statistic.made()
     check_new(plot=plot, output=output)
-    privacy = options.privacy_of(
-        epsilon,
-        delta,
-        pairs or 0,
-        max_value,
-        relation or usual_relation(wanted),
-        pairs_per_person,
-        unit or usual_unit(wanted),
-        total,
-    )
+    privacy = options.privacy_of(epsilon, delta, pairs, max_value, relation, pairs_per_person, unit, total)
     chosen = planned_for_data(asked(wanted, privacy, **sizes))
     if plot is not None:
         drawn_measurement(chosen)  # refuses what has no picture, while nothing has been written

@@ -16,7 +16,7 @@ from ..engines.spark.files import run_files
 from ..errors import DataError
 from ..plan.mechanism import mechanism_for
 from ..privacy import delta_advice, epsilon_advice
-from ..release.arguments import DEFAULTS, may_count_pairs, question, usual_relation, usual_unit
+from ..release.arguments import DEFAULTS, question
 from ..report import Named
 from ..statistic.published import Release
 from . import options
@@ -193,26 +193,14 @@ def release(
     wanted = statistic.made()
     read.must_be_named()
     read.must_have_key(key, wide=wide)
-    related = relation or usual_relation(wanted)
     auto = AutoMaxValue() if max_value == "auto" else None
-    largest = 1 if max_value is None or auto is not None else int(max_value)
-    if unit is None and wide and max_value is None and not clip and person is None and related == "add_remove":
-        unit = "individual"
-        note(
-            "a cell counts individuals, and one individual is protected. To protect a whole cell, bound it: "
-            "--max-value N"
-        )
-    if (value is not None or wide) and max_value is None and unit != "individual":
-        valued = "--wide" if wide else "--value"
-        individual = "" if person is not None else " If values count individuals, pass --unit individual instead."
-        raise typer.BadParameter(
-            f"{valued} needs --max-value: a bound on one pair's value. Try --max-value auto.{individual}"
-        )
-    counted = pairs is None and may_count_pairs(related, by)
+    largest = 1 if auto is not None else None if max_value is None else int(max_value)
+    if value is not None and max_value is None and unit != "individual":
+        raise _unbounded("--value", person)
     used_pairs = 1 if pairs_per_person is None else pairs_per_person
     posed = question(
         wanted,
-        options.privacy_of(epsilon, delta, pairs or 0, largest, related, used_pairs, unit or usual_unit(wanted), total),
+        options.privacy_of(epsilon, delta, pairs, largest, relation, used_pairs, unit, total),
         key=options.listed(key or "line") if key or not wide else None,
         value=value,
         by=options.listed(by),
@@ -220,7 +208,6 @@ def release(
         **sizes,
         groups=None if groups is None else _group_names(groups),
         groups_per_person=groups_per_person,
-        count_pairs=counted,
         clip=clip,
         auto_max_value=auto,
         on_bad=on_bad,
@@ -228,6 +215,13 @@ def release(
         wide=wide,
         **read.ways,
     )
+    if wide and max_value is None and posed.privacy.unit != "individual":
+        raise _unbounded("--wide", person)
+    if unit is None and posed.privacy.unit == "individual":
+        note(
+            "a cell counts individuals, and one individual is protected. To protect a whole cell, bound it: "
+            "--max-value N"
+        )
     if person is not None and pairs_per_person is None:
         note(
             f"1 {posed.pair} of each person is used, drawn at random. --pairs-per-person N uses up to N, with N times "
@@ -243,6 +237,7 @@ def release(
         raise typer.BadParameter("--engine spark needs --master, the address of Spark. Try --master 'local[*]'.")
     if engine != "spark" and master is not None:
         raise typer.BadParameter("--master needs --engine spark. Add it, or leave out --master.")
+    counted = pairs is None and posed.privacy.relation == "replace" and not posed.columns.by
     has_delta = not all(mechanism_for(each, sizes["mechanism"]).pure for each in wanted.inputs)
     if has_delta and not counted:
         _advise(delta_advice(posed.privacy))
@@ -258,6 +253,13 @@ def release(
             counted_pairs = (only.pairs or 0) if isinstance(only, Release) else 0
             _advise(delta_advice(replace(posed.privacy, pairs=counted_pairs)))
         return delivered(outcome, posed, budget, json, places, named)
+
+
+def _unbounded(option: str, person: str | None) -> typer.BadParameter:
+    individual = "" if person is not None else " If values count individuals, pass --unit individual instead."
+    return typer.BadParameter(
+        f"{option} needs --max-value: a bound on one pair's value. Try --max-value auto.{individual}"
+    )
 
 
 def _advise(advice: str | None) -> None:

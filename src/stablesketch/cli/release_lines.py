@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from rich.text import Text
 
 from ..plan.in_words import change
 from ..plan.mechanism import mechanism_of, needs_promise
-from ..privacy import Privacy
 from ..release.outcome import GroupRelease, Outcome
 from ..statistic.published import Release
 from ..text.spoken import at_most
@@ -69,7 +66,7 @@ def _price(release: Release, outcome: Outcome) -> list[tuple[str, str]]:
     plan, privacy = outcome.plan, outcome.plan.privacy
     pair = "pair" if outcome.question is None else outcome.question.pair
     facts = [
-        ("protects", _protects(release, privacy, pair)),
+        ("protects", change(outcome.privacy, person=release.person, pair=pair)),
         ("price", f"ε = {at_most(release.epsilon)}, δ = {at_most(release.delta, 3)}"),
         ("planned error", outcome.planned_error),
         ("method", mechanism_of(plan).in_a_line(plan)),
@@ -77,13 +74,6 @@ def _price(release: Release, outcome: Outcome) -> list[tuple[str, str]]:
     if needs_promise(plan) and privacy.pairs and release.pairs is None:
         facts.append(("promised", f"at least {privacy.pairs:,} pairs"))
     return facts
-
-
-def _protects(release: Release, privacy: Privacy, pair: str) -> str:
-    """What the release protects: a table may be planned for other neighbours than those it protects."""
-    c, replaced = release.pairs_per_person, release.relation == "replace"
-    own = replace(privacy, relation="replace" if replaced else "add_remove", pairs_per_person=c, groups=1)
-    return change(own, person=release.person, pair=pair)
 
 
 def _group_lines(outcome: Outcome) -> list[Text]:

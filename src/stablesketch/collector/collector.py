@@ -133,6 +133,7 @@ class Collector:
 
         - unit="key": a pair is a key with its total, so no total is above max_value, every key has one row in all calls
           together, and `pairs` is the number of rows.
+        - unit="individual": a value of n is n pairs, so `pairs` is the sum of the totals.
         - deletes=True: totals are net, from -2^53 to 2^53, and so are pairs; every delete undoes an earlier update.
         - sampling: every pair has its own coin, so nothing can be added up. Each pair is a row, in stream order, with a
           value of at most max_value; `pairs` must be the number of rows.
@@ -295,7 +296,7 @@ class Collector:
 
     def _change(self, change: Callable[[State], None]) -> None:
         """Applies a change as a whole: an error leaves the state as it was. After Ctrl-C, or an error between two
-        parts, it is unknown what was counted, and counting the same pairs again would count some of them twice.
+        measurements, it is unknown what was counted, and counting the same pairs again would count some of them twice.
         """
         state = self._open()
         self._changing = True

@@ -1,1 +1,3 @@
-"""Engines: they run `Collector.update` and `merge` where the data are. They contain no mathematics."""
+"""Engines: each is a `Source` (release/source.py). They fill collectors where the data are, and contain no
+mathematics.
+"""

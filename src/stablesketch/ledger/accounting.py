@@ -38,7 +38,7 @@ from typing import Self, cast
 import numpy as np
 
 from ..errors import BlobError
-from ..numbers.search import least_above
+from ..numbers.search import least_above, valley
 from ..privacy.charge import Charge
 from ..privacy.loss_law import ATOM, Law, compose, either, power
 
@@ -230,8 +230,4 @@ def best_theta(epsilon: float, delta: float) -> float:
         theta = math.exp(log_theta)
         return (theta * epsilon + math.log(0.5 * delta) - _log_peak(theta)) / (theta * (1.0 + theta))
 
-    low, high, ratio = math.log(1e-3), math.log(1e9), (math.sqrt(5.0) - 1.0) / 2.0
-    for _ in range(200):
-        left, right = high - ratio * (high - low), low + ratio * (high - low)
-        low, high = (low, right) if allowed(left) > allowed(right) else (left, high)
-    return math.exp(0.5 * (low + high))
+    return math.exp(valley(lambda log_theta: -allowed(log_theta), math.log(1e-3), math.log(1e9), 200))

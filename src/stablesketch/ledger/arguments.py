@@ -10,6 +10,7 @@ from ..numbers.checked import checked_real, checked_share, checked_whole
 from ..privacy import Privacy, Relation
 from ..privacy.charge import Charge
 from ..statistic.published import Release
+from ..text.visible import writable
 from ..text.wording import arg
 from .record import INDIVIDUALS, PEOPLE, Ask
 
@@ -146,7 +147,4 @@ def checked_part(part: object, ask: Ask) -> tuple[str, str] | None:
 
 
 def _is_text(value: object) -> bool:
-    try:
-        return isinstance(value, str) and len(value.encode()) < 2**16
-    except UnicodeEncodeError:
-        return False
+    return isinstance(value, str) and writable(value) and len(value.encode()) < 2**16

@@ -1,4 +1,5 @@
-"""The rows that everything depends on: the head of a ledger and its budgets, each with a checksum, and its releases.
+"""The rows that everything depends on: the head of a ledger and its budgets, each with a checksum, and its releases. A
+budget also judges whether a cost is within it.
 
 A database notices broken pages, but not a changed bit in a number. The budget must not depend on luck, so the head and
 the budgets are checked whenever they are read.

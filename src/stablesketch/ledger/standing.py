@@ -121,8 +121,9 @@ class Standing:
         Its bound δ(ε) <= 2 s e^{K - θε} (accounting.py) is above δ for small ε even if K = 0, so no smaller ε can be
         claimed, however little is released. It is paid once: after that, `spent` grows by K/θ.
         """
-        nothing = ComposedCost.nothing(self.relation or "replace", self._budget.theta)
-        return nothing.epsilon(self.delta) if self.adaptive else 0.0
+        if not self.adaptive:
+            return 0.0
+        return ComposedCost.nothing(self.relation or "replace", self._budget.theta).epsilon(self.delta)
 
     def spent_in_all(self, delta: float | None = None) -> float:
         """The ε spent by all releases of all periods: the price for somebody who was in the data of each period.

@@ -23,10 +23,10 @@ from ..sketch.workers import checked_threads
 from ..statistic import Moment, Statistic, Total
 from ..statistic.published import NoisyTotal
 from ..text.wording import arg
-from .exact.moment import least_moment
 from .exact.number import ExactNumber, noise_plan
 from .shared.belief import Belief
 from .shared.laplace_noise import check_noise, noise_of, noisy
+from .shared.moments import least_moment
 from .shared.state import OTHER_SECRET, CountingState, check_promise
 
 if TYPE_CHECKING:

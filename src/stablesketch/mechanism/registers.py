@@ -28,8 +28,8 @@ from ..sketch.columns import value_column
 from ..sketch.distinct import FEWEST, DistinctRegisters, blob_bytes
 from ..statistic import Distinct, Statistic
 from ..text.wording import arg
-from .exact.moment import CountsKeys, exact_deviation
 from .shared.belief import Belief
+from .shared.moments import CountsKeys, exact_deviation
 from .shared.state import CountingState
 
 if TYPE_CHECKING:

@@ -41,7 +41,7 @@ def minute(number: int) -> bytes:
 
 
 class PlayedDay:
-    """The day as a source, from 05:00: two hours at once, then two minutes a second; after midnight it stands still."""
+    """The day as an input, from 05:00: two hours at once, then two minutes a second; after midnight it stands still."""
 
     def __init__(self) -> None:
         self._now = (START + 60 * _FIRST - 1) * SECOND  # counting begins with the next whole window

@@ -45,9 +45,9 @@ _AT_ONCE = 64  # windows released in one transaction
 
 
 class Monitor:
-    """Runs a `Watch` over a source until it ends or `stop` is called. `run` may then be called again on the same state.
+    """Runs a `Watch` over an input until it ends or `stop` is called. `run` may then be called again on the same state.
 
-    `source` opens the input, given the clock, the position of the last checkpoint and its clock (None at first);
+    `open_input` opens it, given the clock, the position of the last checkpoint and its clock (None at first);
     `replays` says that it can find its place again, as files can and pipes cannot. Every window is paid for from
     `ledger` before it is released; if the budget is spent, the window is not released. `sinks` get every record, with
     its number, once it is stored. A sink that raises OSError gets the record again; BrokenPipeError ends the run. `say`
@@ -56,7 +56,7 @@ class Monitor:
     """
 
     def __init__(
-        self, watch: Watch, name: str, source: OpenInput, state: MonitorState, sinks: Sequence[Sink] = (), *,
+        self, watch: Watch, name: str, open_input: OpenInput, state: MonitorState, sinks: Sequence[Sink] = (), *,
         replays: bool, ledger: Ledger | None = None, clock: Clock = time.time_ns, elapsed: Clock | None = None,
         say: Callable[[str], None] = lambda _: None,
     ) -> None:  # fmt: skip
@@ -65,7 +65,7 @@ class Monitor:
                 "state", str(state.folder), "cannot be used for a replay of a pipe, which cannot be resumed",
                 f"Leave out {arg('state')}, or name a file instead of the pipe",
             )  # fmt: skip
-        self._watch, self._name, self._source, self._state = watch, name, source, state
+        self._watch, self._name, self._open_input, self._state = watch, name, open_input, state
         self._replays, self._say = replays, say
         self._last: int | None = state.fact("clock")
         self._machine, self._clock = clock, Steady(clock, self._last or 0, elapsed)
@@ -151,7 +151,7 @@ class Monitor:
             watch = self._watch
             strict = watch.on_bad == "error"
             reader = LineReader(watch.fields, watch.windows.every, self._name, duckdb, strict=strict)
-            blocks = self._source(self._clock, self._position, self._last)
+            blocks = self._open_input(self._clock, self._position, self._last)
             # Reading, parsing and counting have a thread each. Only `_take` moves the position that is stored.
             read = prefetched((block, reader.rows(block)) for block in prefetched(blocks))
             try:

@@ -273,7 +273,7 @@ def asked(
     all_sizes, per_key = each_checked(size, checked_size), each_checked(entries_per_key, checked_per_key)
     return Asked(
         statistic,
-        privacy,
+        privacy.usually(**statistic.usual_privacy),
         error=None if error is None else checked_share("error", error, f"Pass {arg('error', 0.05)} for 5%"),
         size=all_sizes,
         memory=None if memory is None else checked_memory(memory),

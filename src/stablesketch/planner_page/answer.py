@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, cast
 
 from ..errors import ArgumentError, StablesketchError
 from ..plan.asked import MechanismName
 from ..plan.mechanism import mechanism_of, needs_promise
 from ..privacy import Privacy, Relation
-from ..release.arguments import question, usual_unit
+from ..release.arguments import question
 from ..release.decide import Decision, decide
 from ..release.question import Question
 from ..release.shares import in_words
@@ -64,18 +63,14 @@ def _statistic(asked: Mapping[str, str]) -> Statistic:
 def _question(statistic: Statistic, asked: Mapping[str, str]) -> Question:
     mechanism, people, groups = asked["mechanism"], asked["people"] == "yes", asked["groups"]
     largest, bare, exact = _whole("max_value", asked), mechanism == "bare", mechanism == "exact"
-    privacy = Privacy(
-        _real("epsilon", asked),
-        _real("delta", asked),
-        max_value=largest,
-        relation=cast("Relation", asked["relation"]),
-        pairs_per_person=_whole("pairs_per_person", asked),
-        unit=usual_unit(statistic),
+    epsilon, delta, relation = _real("epsilon", asked), _real("delta", asked), cast("Relation", asked["relation"])
+    privacy, guessed = (
+        Privacy(epsilon, delta, pairs, largest, relation, _whole("pairs_per_person", asked))
+        for pairs in (_whole("pairs", asked), 0)
     )
-    pairs = replace(privacy, pairs=_whole("pairs", asked)).pairs  # replace checks it
     return question(
         statistic,
-        replace(privacy, pairs=pairs) if bare and groups != "private" else privacy,
+        privacy if bare and groups != "private" else guessed,
         key="key",
         value="value" if largest > 1 or statistic.of_people else None,
         by=None if groups == "none" else "group",

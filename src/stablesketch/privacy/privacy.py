@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from typing import Any, Literal, cast, get_args
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, ClassVar, Literal, cast, get_args
 
 from ..errors import ArgumentError, ArgumentTypeError
 from ..numbers.checked import checked_real, checked_whole, is_whole
@@ -13,6 +13,10 @@ from ..text.wording import arg, subject
 
 Relation = Literal["replace", "add_remove"]
 Unit = Literal["pair", "key", "individual"]
+
+_LEFT_OUT: Any = None
+# What leaving an argument out means, unless the statistic or the data need something else.
+_USUAL: dict[str, Any] = {"pairs": 0, "max_value": 1, "relation": "add_remove", "unit": "pair"}
 
 _LEAST_EPSILON = 1e-100  # the noise of a smaller ε would exceed the range of a float
 # Integers up to here are exact in JSON and as a float.
@@ -48,6 +52,9 @@ class Privacy:
     `groups` is for tables: the maximum number of groups that the pairs of one person may be in. Each group is released
     under this same privacy; all of them together are then (ε, δ)-private, not only each alone.
 
+    What is left out is what the statistic and the data need: usually `"add_remove"`, `"pair"` and a `max_value` of 1.
+    A statistic about people has `"replace"` and `"key"`, a wide table `"individual"`.
+
     `pairs` and `total` are promises that mechanism="bare" needs, and that the release checks: each neighbour has at
     least this many pairs, and values that add up to at least this total. 0 promises nothing and covers streams of any
     length, even empty ones. Other mechanisms hold for every stream and use `pairs` as a guess at its length.
@@ -60,15 +67,19 @@ class Privacy:
 
     epsilon: float
     delta: float
-    pairs: int = 0
-    max_value: int = 1
-    relation: Relation = "add_remove"
+    pairs: int = _LEFT_OUT
+    max_value: int = _LEFT_OUT
+    relation: Relation = _LEFT_OUT
     pairs_per_person: int = 1
-    unit: Unit = "pair"
+    unit: Unit = _LEFT_OUT
     total: int = 0
     groups: int = 1
+    _left_out: ClassVar[frozenset[str]] = frozenset()
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "_left_out", frozenset(name for name in _USUAL if getattr(self, name) is None))
+        for name in self._left_out:
+            object.__setattr__(self, name, _USUAL[name])
         for name in ("epsilon", "delta"):
             object.__setattr__(self, name, _real(name, getattr(self, name)))
         for name in ("pairs", "max_value", "pairs_per_person", "total", "groups"):
@@ -116,7 +127,7 @@ class Privacy:
 
     def __repr__(self) -> str:
         """The two fields without a default, and those that differ from theirs."""
-        shown = [field for field in fields(self) if getattr(self, field.name) != field.default]
+        shown = [field for field in fields(self) if getattr(self, field.name) != _USUAL.get(field.name, field.default)]
         return f"Privacy({', '.join(f'{field.name}={getattr(self, field.name)!r}' for field in shown)})"
 
     def to_dict(self) -> dict[str, Any]:
@@ -124,6 +135,17 @@ class Privacy:
         # Fields that older versions did not have are written only if they differ from the default.
         usual = {"unit": "pair", "total": 0, "groups": 1}
         return {name: value for name, value in asdict(self).items() if name not in usual or usual[name] != value}
+
+    def leaves_out(self, *names: str) -> bool:
+        """Whether the caller passed none of these arguments, of those that a statistic or the data may decide."""
+        return self._left_out.issuperset(names)
+
+    def usually(self, **usual: Any) -> Privacy:
+        """The same, with these values for arguments that were left out."""
+        open_ = {name: value for name, value in usual.items() if self.leaves_out(name)}
+        made = replace(self, **open_)
+        object.__setattr__(made, "_left_out", self._left_out - open_.keys())
+        return made
 
     @property
     def copies(self) -> int:

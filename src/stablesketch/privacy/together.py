@@ -12,7 +12,7 @@ from .charge import MOST_CHARGES, MOST_EPSILON, Charge
 def composed(charges: Sequence[Charge], relation: str, delta: float) -> Charge:
     """One charge for all of them, with nearly the least ε at which they are (ε, delta)-private together.
 
-    That ε is certified: by their composed losses, or by adding up their own (ε, δ) if that is less. A charge that has
+    That ε is certified: by their composed losses, or by adding up their own (ε, δ) if that is less. A charge that is
     composed itself, like that of exact entropy, adds each of its own. If there are too many, they are added up.
     """
     single = tuple(one for charge in charges for one in charge.charges or (charge,))

@@ -236,7 +236,8 @@ def _parquet(duckdb: DuckDB, files: Sequence[Path], columns: Columns) -> Table:
         own = duckdb.types(f"select * from {reader.format(_literal([path]))}", str(path))
         _check_same(str(path), own, str(files[0]), types, columns)
     each = _each(duckdb, files, reader)
-    read = text_literal(str(files[0])).replace("{", "{{").replace("}", "}}") if len(files) == 1 else "..."
+    one = len(files) == 1 and duckdb.named(files[0]) == str(files[0])  # a pipe was stored, and its file is gone
+    read = text_literal(str(files[0])).replace("{", "{{").replace("}", "}}") if one else "..."
     cast = Cast(f"Cast it in a query instead of naming the file ({arg('sql')}): select * replace ({{}}) from {read}")
     return Table(duckdb, _name(duckdb, files), origin, types, False, each, cast=cast, counted=True)
 

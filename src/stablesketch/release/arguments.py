@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import MISSING, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, fields, replace
 from typing import Any, TypedDict, TypeVar, Unpack
 
 from ..bounding.groups import Name
@@ -17,8 +17,7 @@ from ..bounding.max_value import AutoMaxValue
 from ..errors import HIDDEN, ArgumentError, ArgumentTypeError, GroupsNotComparable, did_you_mean
 from ..plan import Asked, MechanismName
 from ..plan.asked import asked
-from ..privacy import Privacy, Relation
-from ..privacy.privacy import Unit
+from ..privacy import Privacy
 from ..reading.columns import Columns, OnBad, checked_columns
 from ..reading.found import Input
 from ..reading.wide import long_columns
@@ -53,7 +52,7 @@ class WhatOfColumns(What, total=False):
     value: str | None
     by: str | Sequence[str] | None
     person: str | None
-    count_pairs: bool
+    count_pairs: bool | None
     auto_max_value: AutoMaxValue | None
 
 
@@ -91,9 +90,17 @@ def question(
     columns = long_columns(**columns_named) if given.get("wide") else checked_columns(**columns_named)
     sizes, how = ({name: given.pop(name) for name in _names_of(kind) if name in given} for kind in (Asked, Input))
     wanted = asked(usual() if statistic is None else statistic, privacy, **sizes)  # type: ignore[arg-type]  # a Privacy, or refused
+    if how.get("wide") and _of_individuals(wanted.privacy, columns, given):
+        wanted = replace(wanted, privacy=wanted.privacy.usually(unit="individual"))
     groups = given.pop("groups", None)
     listed = None if groups is None else _group_names(groups)
     return Question(wanted, columns, groups=listed, input=Input(**how), **given)
+
+
+def _of_individuals(privacy: Privacy, columns: Columns, given: Mapping[str, Any]) -> bool:
+    """Whether the cells of a wide table count individuals, because nothing was said that could only be of cells."""
+    of_cells = given.get("clip") or given.get("auto_max_value") is not None or columns.person is not None
+    return privacy.relation == "add_remove" and privacy.leaves_out("unit", "max_value") and not of_cells
 
 
 # What other libraries call these arguments, where the nearest spelling would be another one.
@@ -147,21 +154,6 @@ DEFAULTS = {
     },
     "by": None,
 }
-
-
-def usual_unit(statistic: Statistic) -> Unit:
-    """The default unit: keys for statistics about people, otherwise pairs."""
-    return "key" if statistic.of_people else "pair"
-
-
-def usual_relation(statistic: Statistic) -> Relation:
-    """The default relation: replace for statistics about people, which need a public number of people."""
-    return "replace" if statistic.of_people else "add_remove"
-
-
-def may_count_pairs(relation: Relation, by: object) -> bool:
-    """Whether pairs may be counted if no number was promised: their number must be public, and cover all pairs."""
-    return relation == "replace" and not by
 
 
 def shown_arguments(what: type) -> list[inspect.Parameter]:

@@ -16,6 +16,7 @@ from ..files.durable import write_named
 from ..plan import Plan
 from ..plan.mechanism import mechanism_of
 from ..plan.table import exact_instead
+from ..privacy import Privacy
 from ..statistic import Subject
 from ..statistic.published import Point, Release
 from ..text.spoken import at_most
@@ -88,6 +89,15 @@ class Outcome(Tabular):
     price: tuple[float, float] | None = None
     shares: tuple[Share, ...] = ()
     question: Question | None = None
+
+    @property
+    def privacy(self) -> Privacy:
+        """The privacy that was asked for, of everything together. The plan of a group has only the group's own: other
+        neighbours, and the ε that is left for it.
+        """
+        own = self.plan.privacy
+        asked = own if self.question is None else self.question.privacy
+        return replace(asked, max_value=own.max_value, pairs=own.pairs, groups=1)
 
     @property
     def planned_error(self) -> str:

@@ -13,7 +13,7 @@ from ..bounding import budget
 from ..bounding.groups import Name
 from ..bounding.in_one_pass import groups_of_person
 from ..bounding.max_value import AutoMaxValue
-from ..errors import HIDDEN, ArgumentError
+from ..errors import HIDDEN, ArgumentError, check_type
 from ..plan import Asked
 from ..privacy import Privacy
 from ..reading.columns import Columns, OnBad, check_on_bad
@@ -35,7 +35,7 @@ class Question:
     groups: Sequence[Name] | None = None
     groups_per_person: int = 1
     selection_share: float = 0.1
-    count_pairs: bool = False
+    count_pairs: bool | None = None
     clip: bool = False
     auto_max_value: AutoMaxValue | None = None
     on_bad: OnBad = "error"
@@ -79,6 +79,10 @@ class Question:
             )  # fmt: skip
 
     def _check_values(self) -> None:
+        check_type(
+            "auto_max_value", self.auto_max_value, AutoMaxValue | None, "must be an AutoMaxValue",
+            "Pass ss.AutoMaxValue()",
+        )  # fmt: skip
         if self.columns.value is None and self.privacy.max_value > 1 and self.privacy.unit == "pair":
             raise ArgumentError(
                 "max_value", self.privacy.max_value, "must be 1 without a column of values",
@@ -216,6 +220,14 @@ class Question:
         chooses = bool(self.columns.by) and self.groups is None
         whole_keys = self.privacy.unit == "key"
         return self.columns.person is not None or self.auto_max_value is not None or chooses or whole_keys
+
+    @property
+    def counts_pairs(self) -> bool:
+        """Whether the plan needs the number of pairs, and they are counted: if asked, or if the number is public and
+        was left out. A collected table has a number for each group, and none for all.
+        """
+        public = self.privacy.relation == "replace" and not self.columns.by and self.privacy.leaves_out("pairs")
+        return self.bare and (public if self.count_pairs is None else self.count_pairs)
 
     @property
     def clips(self) -> bool:

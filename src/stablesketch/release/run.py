@@ -67,7 +67,7 @@ def _collected(
     question: Question, source: AnsweringSource, max_value: int | None
 ) -> tuple[Decision, Iterable[Collector]]:
     """Collects all pairs. If the plan needs their public number, they are counted before or during collection."""
-    counted = question.count_pairs and question.bare  # no other mechanism needs the number in advance
+    counted = question.counts_pairs
     if counted and not source.countable:
         first = before_counting(question, max_value)
         (collector,) = source.collected(first)

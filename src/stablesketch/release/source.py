@@ -38,9 +38,9 @@ class Source(Protocol[Collected]):
     """The pairs of one question: read, checked, with people bounded, under a secret of its own."""
 
     def collected(self, plan: Plan, names: Sequence[Name] | None = None) -> Collected:
-        """The collectors of these groups, each under `group_secret`, even of those without pairs. Without names, the
-        collector of all pairs; in a pipeline that has groups, of every group that turns up, from which the next step
-        chooses.
+        """The collectors of these groups, each under `group_secret`, even of those without pairs; in a pipeline with
+        windows, of those that turn up in each. Without names, the collector of all pairs; in a pipeline that has
+        groups, of every group that turns up, from which the next step chooses.
         """
 
 

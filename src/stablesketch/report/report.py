@@ -16,7 +16,6 @@ from ..page import document, escaped, unbroken
 from ..pictures.release_picture import release_picture
 from ..pictures.save import inline_svg
 from ..plan.plan import altered
-from ..privacy import Relation
 from ..release.little_known import known_groups
 from ..release.outcome import GroupRelease, Outcome, largest_first, to_json
 from ..release.question import Question
@@ -103,12 +102,8 @@ def explained(outcome: Outcome, context: Context, what: str) -> Explained:
         raise ArgumentError(
             "outcome", outcome.releases, "must have at least one release", f"{what} a release, or some groups"
         )
-    first = releases[0]
-    # The plan of a group also covers pairs that move to another group.
-    relation: Relation = "replace" if first.relation == "replace" else "add_remove"
-    privacy = replace(outcome.plan.privacy, relation=relation, pairs_per_person=first.pairs_per_person, groups=1)
     return Explained(
-        altered(outcome.plan, privacy=privacy), first, outcome.shares, len(groups), context.person,
+        altered(outcome.plan, privacy=outcome.privacy), releases[0], outcome.shares, len(groups), context.person,
         context.groups_per_person, context.pair,
     )  # fmt: skip
 

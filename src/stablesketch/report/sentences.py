@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ..bounding.budget import total
 from ..bounding.persons import groups_of_each
 from ..plan import Plan
 from ..plan.mechanism import mechanism_of, needs_promise
@@ -21,8 +20,8 @@ _EXPONENT = 700.0  # e^709 is the largest float
 class Explained:
     """A release, or a table of `groups` groups with the first of their releases.
 
-    `plan` has the privacy of the release. `person` says that people are protected, each of whom counts in at most
-    `groups_per_person` groups. `pair` is the word for a pair.
+    `plan` has the privacy that was asked for, of everything together. `person` says that people are protected, each of
+    whom counts in at most `groups_per_person` groups. `pair` is the word for a pair.
     """
 
     plan: Plan
@@ -44,26 +43,19 @@ class Explained:
 
     def terms(self) -> list[tuple[str, str]]:
         """The question as it was before any data were read, as a table of names and texts."""
-        plan, privacy, (epsilon, delta) = self.plan, self.plan.privacy, self._most_allowed()
+        plan, privacy = self.plan, self.plan.privacy
         keys = privacy.unit == "key"
         least = f"at least {privacy.pairs:,}" if privacy.pairs else "nothing about the number of"
         promised = [("promised", f"{least} {privacy.unit}s")] if needs_promise(plan) else []
         each, most = f"every {privacy.unit} counts 1", f"whole numbers from 1 to {privacy.max_value:,}"
         return [
             ("statistic", f"{plan.statistic}: {plan.statistic.definition()}"),
-            ("privacy", f"at most ε = {at_most(epsilon)}, δ = {at_most(delta, 3)} in all"),
+            ("privacy", f"at most ε = {at_most(privacy.epsilon)}, δ = {at_most(privacy.delta, 3)} in all"),
             ("relation", f"{privacy.relation}: {self.change()}"),
             *([("unit", "key: every key is one person, and occurs once with its total")] if keys else []),
             *promised,
             ("totals of keys" if keys else "values", most if privacy.max_value > 1 else each),
         ]
-
-    def _most_allowed(self) -> tuple[float, float]:
-        """The largest (ε, δ) allowed: what the plan of the numbers was asked for, and all else that was paid."""
-        paid = [(self.plan.privacy.epsilon, self.plan.privacy.delta)]
-        paid += [(share.epsilon, share.delta) for share in self.shares if share.purpose != "values"]
-        epsilon, delta = (total([(part, 1) for part in parts]) for parts in zip(*paid, strict=True))
-        return epsilon, delta
 
     def change(self) -> str:
         """The difference between neighbours."""
@@ -84,7 +76,7 @@ class Explained:
         used = at_most(epsilon)
         factor = at_most(math.exp(epsilon), 3) if epsilon < _EXPONENT else f"e^{used}"
         excess = f", plus a probability of at most {one_in(delta)} (δ)" if delta else ""
-        most = at_most(self._most_allowed()[0])
+        most = at_most(self.plan.privacy.epsilon)
         asked = f" At most ε = {most} was asked for; {used} was used." if most != used else ""
         return (
             f"ε = {used} and δ = {at_most(delta, 3)}{whole}{divided}.{asked} Any conclusion from "
@@ -154,8 +146,8 @@ class Explained:
 
     def _left_out(self) -> str:
         """How far the pairs that were not used may have moved the value. No public number bounds it."""
-        shares = any(point.of_shares for point in self.plan.statistic.points)
-        moved = "can move the value either way" if shares else "can only lower the value"
+        rises = all(point.rises for point in self.plan.statistic.points)
+        moved = "can only lower the value" if rises else "can move the value either way"
         return (
             f"Leaving out the other {self.pair}s {moved}; the limits do not include that. How far cannot be published, "
             f"because one person with very many {self.pair}s could decide it; those who hold the data can compute it."

@@ -20,7 +20,9 @@ class OptionError(ValueError):
 
 @dataclass(frozen=True)
 class Option:
-    """`--name`, its help, and how it is read before a statistic sees it: as text, or as a number."""
+    """`--name`, its help, and how it is read before a statistic sees it: as text, or as a number. In the help,
+    `{takers}` stands for the statistics that take it.
+    """
 
     name: str
     help: str
@@ -64,7 +66,7 @@ class Argument:
 
 ORDER = Option(
     "order",
-    "Order of hill (default 0.5), renyi, tsallis or atkinson; of profile, several separated by commas.",
+    "Order of {takers}; a profile takes several, separated by commas.",
     metavar="Q",
 )
 

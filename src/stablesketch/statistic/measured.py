@@ -41,6 +41,7 @@ class Moment(Measured):
     p: float
 
     name: ClassVar[str] = "moment"
+    rises: ClassVar[bool] = True
     by_option: ClassVar[bool] = True
     arguments: ClassVar[tuple[Argument, ...]] = (
         Argument(
@@ -134,6 +135,7 @@ class Total(Measured):
     """N, the sum of all values: one exact counter, released with discrete Laplace noise."""
 
     name: ClassVar[str] = "total"
+    rises: ClassVar[bool] = True
     metric: ClassVar[str] = "sum"
     on_command_line: ClassVar[bool] = False
     p = 1.0  # it is F_1
@@ -213,6 +215,7 @@ class Distinct(Measured):
     """The number of distinct keys, whatever their values."""
 
     name: ClassVar[str] = "distinct"
+    rises: ClassVar[bool] = True
     bare_in_first_version: ClassVar[bool] = False
     metric: ClassVar[str] = "distinct_keys"
     default_error: ClassVar[float] = 0.01

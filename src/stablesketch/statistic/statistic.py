@@ -46,6 +46,8 @@ class Statistic(ABC):
     """The error that a plan aims at by default."""
     of_people: ClassVar[bool] = False
     """Whether it is about people, one for each key."""
+    usual_privacy: ClassVar[Mapping[str, str]] = {}
+    """Arguments of `Privacy` that it needs and users may leave out."""
     derived: ClassVar[bool] = False
     """Whether it is computed from other measurements."""
     bare_in_first_version: ClassVar[bool] = True
@@ -56,6 +58,8 @@ class Statistic(ABC):
     """What each of several numbers is, without its order."""
     order_axis: ClassVar[str] = "order"
     """What the orders of several numbers mean, under a picture of them."""
+    rises: ClassVar[bool] = False
+    """Whether one more pair never lowers its value."""
     of_shares: ClassVar[bool] = False
     """Whether it is about shares of the whole, so that its exact value is nan for an empty stream."""
     arguments: ClassVar[tuple[Argument, ...]] = ()

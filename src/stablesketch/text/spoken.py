@@ -34,7 +34,8 @@ def with_limits(value: float, low: float, high: float, least: int = 3) -> tuple[
     digits = math.ceil(math.log10(largest / apart)) + 1 if 0.0 < apart < math.inf else least
     say = about if least == 3 else short
     said = say(value), say(low), say(high)
-    if digits <= least and (said[1] != said[2] or not apart):  # millions have three digits, whatever `least` says
+    # Millions have three digits, whatever `least` says.
+    if digits <= least and (said[1] != said[2] or not 0.0 < apart < math.inf):
         return said
     places = max(digits - 1 - math.floor(math.log10(largest)), 0)
     return f"{value:,.{places}f}", f"{low:,.{places}f}", f"{high:,.{places}f}"

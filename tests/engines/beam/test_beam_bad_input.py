@@ -85,6 +85,9 @@ def test_what_is_a_pair_is_read_as_it_is() -> None:
         assert read is not None
         assert read.key == read.person == key
         assert type(read.key) is not np.str_
+    alone = ElementReader(False, False, False, 1).read(np.int64(3))
+    assert alone is not None
+    assert (alone.key, type(alone.key)) == (3, int)
     clipped = ElementReader(False, False, True, None).read(("app", 10**9))
     assert clipped is not None
     assert clipped.value == 10**9

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from followed_tools import Following, append, start_of
-from monitor_tools import Time
+from monitor_tools import Time, rows
 
 from stablesketch import DataError
 from stablesketch.monitor.input.blocks import LineCutter
@@ -134,3 +134,26 @@ def test_nothing_is_late_in_the_file_that_came_after_the_one_that_was_read(log: 
         assert block.clock == Time(10).now
         if block.lines == b"new\n":
             break
+
+
+def test_nothing_is_early_that_was_written_while_the_file_was_read(log: Path) -> None:
+    """A reader that is put to sleep between looking at the clock and reading finds lines from later than the clock
+    said. They were dropped as lines from the future; a test of kills on a busy machine found it.
+    """
+
+    class Sleeps(Time):
+        """The first look at the clock takes a minute; lines are written during it."""
+
+        def __call__(self) -> int:
+            before = self.now
+            if before == Time(10).now:
+                append(log, rows(69))
+                self.now = Time(70).now
+            return before
+
+    log.write_bytes(b"")
+    blocks = followed(log, Sleeps(10), follow=True, position=start_of(log), seen=Time(10).now)
+    block = next(each for each in blocks if each.lines)
+    assert block.lines == rows(69)
+    assert block.now >= Time(69).now
+    assert block.clock == Time(10).now

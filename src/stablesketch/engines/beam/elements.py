@@ -129,7 +129,7 @@ class ElementReader:
 
 
 def _parts(column: str, item: Any) -> tuple[Any, ...]:
-    if item == ():
+    if isinstance(item, tuple) and not item:  # numpy would compare it as an array
         raise DataError(NAME, "is an empty tuple", "Convert it to text, or to a tuple of its parts", column=column)
     return item if isinstance(item, tuple) else (item,)
 
@@ -236,7 +236,7 @@ def batch_of(columns: ColumnsOfPairs, sorts: list[str], values: list[Any] | None
     arrays = {f"k{i}": _array(*pair) for i, pair in enumerate(zip(columns, sorts, strict=True))}
     if values is not None:
         arrays["v"] = pa.array(values, pa.int64())
-    return pa.record_batch(arrays)
+    return pa.RecordBatch.from_pydict(arrays)
 
 
 def _array(column: Sequence[Any], sort: str) -> Any:

@@ -87,7 +87,9 @@ class BoundFn(beam.CombineFn):  # type: ignore[misc, name-defined]  # Beam is un
         try:
             shared = self._ranks.of_pairs([pair.person], *([cell] for cell in cells)).item()
         except ArgumentError:  # elements of other types were refused before
-            raise DataError(NAME, "invalid Unicode in a text", "Correct the input") from None
+            large = any(isinstance(cell, int) and not -(2**63) <= cell < 2**64 for cell in (pair.person, *cells))
+            wrong = "is a whole number beyond 64 bits" if large else "is not valid Unicode"
+            raise DataError(NAME, wrong, "Correct the input, or convert it to text first") from None
         for rank in self._ranks.smallest(shared, copies, self._most):
             self._rule.take(
                 held[1], pair.group,

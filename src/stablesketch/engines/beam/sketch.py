@@ -6,7 +6,7 @@ from typing import Any
 
 from ...bounding.groups import Name
 from ...collector import Collector
-from ...errors import ArgumentTypeError
+from ...errors import ArgumentTypeError, check_type
 from ...plan import Plan
 from ...reading.columns import OnBad, zeros_under
 from ...reading.libraries import need
@@ -32,8 +32,7 @@ class Sketch(beam.PTransform):  # type: ignore[misc, name-defined]
         on_bad: OnBad = "error",
     ) -> None:  # fmt: skip
         super().__init__()
-        if not isinstance(plan, Plan):
-            raise ArgumentTypeError("plan", type(plan), "must be a Plan", "Pass the result of ss.plan(...)")
+        check_type("plan", plan, Plan, "must be a Plan", "Pass the result of ss.plan(...)")
         reference = checked_reference(secret)
         if reference is None:
             raise ArgumentTypeError(

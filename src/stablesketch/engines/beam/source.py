@@ -34,7 +34,7 @@ class BeamSource:
         self._question, self._pcoll, self._secret, self._windowed = question, pcoll, secret, windowed
         self._people, self._by, self._weighted = question.of_people, bool(columns.by), columns.value is not None
         self._reader = ElementReader(
-            self._people, self._by, self._weighted, question.largest, question.on_bad, question.columns.zeros
+            self._people, self._by, self._weighted, question.largest, question.on_bad, columns.zeros
         )
         self._bounding = Bounding(question.privacy.pairs_per_person, question.groups_per_person)
 

@@ -163,7 +163,7 @@ def _posed(
             by=[f"group {i}" for i in range(width)] if by or groups is not None else None,
             person="person" if person else None, **what,
         )  # fmt: skip
-    for name, usual in (("auto_max_value", None), ("count_pairs", False), ("input", Input())):
+    for name, usual in (("auto_max_value", None), ("count_pairs", None), ("input", Input())):
         given = getattr(posed, name)
         if given != usual:
             raise ArgumentError(

@@ -76,7 +76,7 @@ def naming_bad_rows(
 ) -> None:
     """Runs `work` on the batches. If a row is invalid, finds it again and names its file, row and column."""
     if progress is not None:
-        progress.begin("reading", source.known_rows())
+        progress.begin("reading", None if columns.person else source.known_rows())  # of people, fewer rows come
     try:
         work(batches)
     except BadBatch as bad:

@@ -56,12 +56,14 @@ def release(
     JSON files are text, as written, so that keys are the same in every file. Memory is bounded.
 
     `format`, `delimiter` and compression are detected from the first bytes unless they are given. With `wide`, a row is
-    a sample, every column except those of `by` and `person` is a key, and its cells are the values.
+    a sample, every column except those of `by` and `person` is a key, and its cells are the values: numbers of
+    individuals, any one of whom is protected, unless `max_value` bounds a cell.
 
     `key` names the column of keys, or several for a composite key. `value` names the column of values: whole numbers.
     Values above `privacy.max_value` are refused, or clipped with `clip`. A value of 0 means that the key is absent: the
-    row is left out, or refused under replace. `auto_max_value` finds the maximum privately. With `count_pairs`, the
-    number of pairs, which is public under replace, replaces `privacy.pairs`, which only bare sketches need.
+    row is left out, or refused under replace. `auto_max_value` finds the maximum privately. Only bare sketches need the
+    number of pairs. Where it is public, under replace, they are counted, unless `privacy.pairs` says how many there
+    are or `count_pairs` is False.
 
     `person` names the column of people, and limits each person to `privacy.pairs_per_person` pairs in
     `groups_per_person` groups (bounding/persons.py). `by` names the columns of groups. `groups` lists the groups if

@@ -17,7 +17,7 @@ from ...bounding.groups import Name
 from ...collector import Collector, merge_blobs
 from ...collector.shards import of_group
 from ...collector.wire import decode
-from ...errors import ArgumentTypeError, BlobError, DataError
+from ...errors import ArgumentTypeError, BlobError, DataError, check_type
 from ...plan import Plan
 from ...reading.columns import OnBad, checked_columns
 from ...reading.found import Input
@@ -69,8 +69,7 @@ def collect(
     Raises:
         DataError: the data cannot be read, or a row is invalid; it names file, row and column.
     """
-    if not isinstance(plan, Plan):
-        raise ArgumentTypeError("plan", type(plan), "must be a Plan", "Pass the result of ss.plan(...)")
+    check_type("plan", plan, Plan, "must be a Plan", "Pass the result of ss.plan(...)")
     kept = checked_secret(secret)
     columns, whole, how = checked_columns(key, value, by), named_shard(shard), Input(format, header, delimiter, sql)
     states: dict[Name, bytes] = {}

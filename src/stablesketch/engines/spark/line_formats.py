@@ -20,6 +20,7 @@ from functools import cache
 from typing import Any
 
 from ...reading.json_files import ways
+from ...text.visible import writable
 
 Cells = Sequence[str | None]
 _WHOLE = re.compile(r"-?[1-9][0-9]*|0")
@@ -126,10 +127,8 @@ def _json_cell(name: str, found: Any) -> str | None:
         return str(found)
     if not isinstance(found, str):
         raise Malformed(f"{name} is an object or a list: write it as text")
-    try:
-        found.encode()
-    except UnicodeEncodeError:
-        raise Malformed("the line is not JSON: it has an unpaired surrogate escape") from None
+    if not writable(found):
+        raise Malformed("the line is not JSON: it has an unpaired surrogate escape")
     return found
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ...collector import Collector
-from ...errors import ArgumentTypeError, DataError
+from ...errors import DataError, check_type
 from ...plan import Plan
 from ...reading.columns import OnBad, check_on_bad, checked_columns
 from ...reading.libraries import need
@@ -113,8 +113,7 @@ def _asked(
     df: DataFrame, plan: Plan, key: object, value: str | None, by: object, secret: SecretFrom, shard: str | None,
     clip: bool, on_bad: OnBad, *, separate: bool = False,
 ) -> tuple[Pairs, Recipe]:  # fmt: skip
-    if not isinstance(plan, Plan):
-        raise ArgumentTypeError("plan", type(plan), "must be a Plan", "Pass the result of ss.plan(...)")
+    check_type("plan", plan, Plan, "must be a Plan", "Pass the result of ss.plan(...)")
     whole = named_shard(shard)
     refuse_whole_keys(plan)
     check_on_bad(on_bad)

@@ -188,7 +188,7 @@ def _refused(asked: Asked, shift: float, what: str) -> PlanInfeasible:
     floor.
     """
     privacy, ways, size = asked.privacy, [], 0
-    if math.isfinite(shift) and asked.measurement.of is None:  # callers cannot choose the size or ε of a part
+    if math.isfinite(shift) and asked.measurement.of is None:  # callers cannot choose the size or ε of one of several
         size = _largest_size(shift, privacy)
         if size:
             ways.append(f"{_only(asked)}{arg('size', size)}, whose error is {_spread(_grid(size, privacy)):.2g} nats")

@@ -19,7 +19,7 @@ from ...privacy.precision import STEPS_PER_DEVIATION
 from ...sketch.entry_values import entry_bytes
 from ...statistic import Moment, Statistic
 from ...text.wording import arg
-from ..exact.moment import exact_deviation, expected_moment
+from ..shared.moments import exact_deviation, expected_moment
 from .floor import PRECISION_SHARE, Grid, floor_for, gaussian_guide, largest_log_rho, relative_deviation
 
 LARGEST_EPSILON = 20.0  # that an error message suggests: soon above it, finite precision costs too much

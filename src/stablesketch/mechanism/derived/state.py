@@ -26,8 +26,8 @@ _LENGTH = struct.Struct("<Q")
 class DerivedState(State):
     """One state for every measurement of the plan, all under one secret.
 
-    Parts use the secret for different purposes (order of the moment, entropy, registers), so their random draws are
-    independent. They see the same pairs, and the first refuses invalid pairs before any has counted them.
+    Measurements use the secret for different purposes (order of the moment, entropy, registers), so their random draws
+    are independent. They see the same pairs, and the first refuses invalid pairs before any has counted them.
     """
 
     def __init__(self, plan: Plan, secret: Secret | None, states: Sequence[MeasuringState] | None = None) -> None:

@@ -28,7 +28,7 @@ from ...text.wording import arg
 from ..shared.layout import Layout, layout_of
 
 _TOO_MANY = 1 << 31
-_ENOUGH = 2e3  # times the δ that failures take, for plans of many parts too
+_ENOUGH = 2e3  # times the δ that failures take, for plans of many measurements too
 _LEAST_KEYS = 2**32  # real streams might have more keys than a smaller limit
 _GRID = 2.0**-10  # the step of the grid is at most this part of the noise, and of the noise times ε
 _ROOM = 16.0  # an estimate is never cut below this many times the expected value

@@ -24,10 +24,10 @@ from ...sketch.estimators.noisy_interval import NoisyLaw, noisy_norm_law, noisy_
 from ...sketch.estimators.norm import norm_law, norms
 from ...sketch.estimators.power_sum import power_sum
 from ...statistic import Moment, Statistic, exact_name
-from ..exact.moment import least_moment, norm_in_words
 from ..shared.belief import Belief, moment_of
 from ..shared.laplace_noise import check_noise, noise_of
 from ..shared.layout import in_one_bucket, layout_of
+from ..shared.moments import least_moment, norm_in_words
 from ..shared.state import SketchState, check_promise
 from .measure import entries_error, measure_of, most_keys_of, released_by, spread_noise
 from .plan import noisy_plan

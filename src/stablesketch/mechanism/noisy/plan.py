@@ -21,7 +21,6 @@ from ...plan.in_words import a_larger_error
 from ...plan.plan import Plan
 from ...sketch.entry_values import entry_bytes
 from ...text.wording import arg
-from ..exact.moment import exact_moment_error, expected_moment
 from ..shared.layout import (
     FEW_PER_KEY,
     LARGEST_FLAT,
@@ -30,6 +29,7 @@ from ..shared.layout import (
     Layout,
     laid_out,
 )
+from ..shared.moments import exact_moment_error, expected_moment
 from .measure import entries_error, measure_of, noise_of_plan
 
 _FEWEST = 12  # entries, by default: fewer would save nothing and need several times the noise

@@ -44,7 +44,7 @@ class State(ABC):
     def secret(self) -> Secret: ...
 
     whole = True
-    """Whether all parts have counted the same pairs. They have not if an error occurred between two of them."""
+    """Whether all measurements have counted the same pairs. They have not if an error occurred between two of them."""
 
     @abstractmethod
     def add(self, keys: object, values: object, threads: int | None, negative: bool) -> None:
@@ -203,13 +203,16 @@ class SketchState(MeasuringState):
 
 
 def check_promise(plan: Plan, pairs: int, total: int) -> None:
-    """Refuses counts that no stream of values from 1 to max_value can have: some delete undid no update. Looks at no
-    key."""
+    """Refuses counts that no stream of values from 1 to max_value can have: some delete undid no update, or totals were
+    added up with a wrong number of pairs. Looks at no key."""
     if not 0 <= pairs <= total <= pairs * plan.privacy.max_value:
-        raise NegativeTotal(
-            "the remaining pairs and total are impossible for the values of the plan, so "
-            "something was deleted that was never updated. Send the missing updates; every delete must undo one."
+        wrong = (
+            "something was deleted that was never updated. Send the missing updates; every delete must undo one"
+            if plan.deletes
+            else "add_folded was given totals and another number of pairs than have them, at values from 1 to "
+            f"{plan.privacy.max_value:,}. Collect again, with the number of pairs that were added up"
         )
+        raise NegativeTotal(f"the pairs and their total are impossible for the values of the plan, so {wrong}.")
 
 
 def make_release(

@@ -1,4 +1,4 @@
-"""Blocks of complete lines on their way from a source to the windows, and those of a pipe (followed.py has files')."""
+"""Blocks of complete lines on their way from an input to the windows, and those of a pipe (followed.py has files')."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _PIECE = 1 << 20  # bytes read from a pipe at once
 
 @dataclass(frozen=True)
 class Block:
-    """Complete lines, possibly none, and how far the source was read with them.
+    """Complete lines, possibly none, and how far the input was read with them.
 
     `clock` is a time up to which everything that arrived is in earlier blocks: windows are closed by it, and then these
     lines are counted. `now` is when they were read. Both are in nanoseconds, and never go back. `position` is where to
     continue after a restart, as JSON. `head` is the beginning of the file, passed with the first block after it was
     opened; `begins` says that this block begins there too. `too_long` counts lines that were left out. `note` says what
-    happened to the source.
+    happened to the input.
     """
 
     lines: bytes

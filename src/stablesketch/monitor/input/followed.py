@@ -176,9 +176,9 @@ class _Place:
         lines, start, opened, last_look, leave = self._lines(offset), offset, True, False, None
         position = self._position(offset)
         while True:
-            now = clock()
-            end = offset + lines.waiting
+            began, end = clock(), offset + lines.waiting
             chunk = os.pread(self.file.fileno(), BLOCK, end)
+            now = clock()  # these lines may have been written since it began
             whole, rest = lines.take(chunk), b""
             if len(chunk) < BLOCK and (last_look or not follow):
                 rest = lines.last()
@@ -206,7 +206,7 @@ class _Place:
                 leave = now + _LINGER if leave is None else leave
                 last_look = now >= leave
             else:
-                seen, leave = now, None  # everything written by then has been read: no other file had the name
+                seen, leave = began, None  # everything written by then has been read: no other file had the name
             if not last_look:
                 time.sleep(POLL)
 

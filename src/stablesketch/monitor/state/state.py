@@ -1,7 +1,7 @@
 """The state of a monitor in a folder: one SQLite file with mode 0600. Each step is one transaction. Only one monitor
 can use it at a time.
 
-A transaction stores everything about a moment: how far the source was read, the open windows as they were then, and the
+A transaction stores everything about a moment: how far the input was read, the open windows as they were then, and the
 records of windows that were released then. After a crash, the file is as one of these transactions left it:
 
 - rows that came after it are read again, into windows that have not seen them: each counts once;
