@@ -26,7 +26,8 @@ def test_what_is_left_out_may_be_decided_by_others_and_nothing_else() -> None:
     privacy = Privacy(1.0, 1e-9, relation="add_remove")
     assert privacy.leaves_out("unit", "pairs", "max_value")
     assert not privacy.leaves_out("unit", "relation")
-    decided = privacy.usually(unit="key", relation="replace")
+    assert privacy.usually(unit="key", relation="replace") is privacy  # add_remove was passed: it needs no key
+    decided = privacy.usually(unit="key", relation="add_remove")
     assert decided == Privacy(1.0, 1e-9, unit="key", relation="add_remove")
     assert decided.leaves_out("pairs", "max_value")
     assert not decided.leaves_out("unit")

@@ -120,13 +120,14 @@ def test_a_bad_cell_is_named_by_its_column_and_row(tmp_path: Path) -> None:
 
 
 def test_the_way_out_for_counts_of_individuals_is_said_and_works(tmp_path: Path) -> None:
-    """On the command line `--wide` alone does it; here the privacy has to say what it protects."""
+    """Without a word about cells, individuals are protected; whoever wants pairs must bound a cell."""
     path = tmp_path / "w.csv"
     path.write_text("site,oak,ash\na,40,0\nb,7,2\n")
-    plain, each = ss.Privacy(1.0, 1e-6), ss.Privacy(1.0, 1e-6, unit="individual")
-    assert "individuals, and one of them is to be protected, pass unit='individual'" in refused(path, plain, by="site")
-    found = ss.release(path, ss.Hill(0.5), each, wide=True, by="site", groups=["a", "b"])
-    assert {one.release.unit for one in found} == {"individual"}
+    pairs, plain, each = (ss.Privacy(1.0, 1e-6, **how) for how in ({"unit": "pair"}, {}, {"unit": "individual"}))
+    assert "individuals, and one of them is to be protected, pass unit='individual'" in refused(path, pairs, by="site")
+    for privacy in (plain, each):
+        found = ss.release(path, ss.Hill(0.5), privacy, wide=True, by="site", groups=["a", "b"])
+        assert {one.release.unit for one in found} == {"individual"}
 
 
 def test_zeros_are_refused_under_replace_with_the_reason(tmp_path: Path) -> None:

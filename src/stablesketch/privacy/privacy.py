@@ -141,8 +141,10 @@ class Privacy:
         return self._left_out.issuperset(names)
 
     def usually(self, **usual: Any) -> Privacy:
-        """The same, with these values for arguments that were left out."""
+        """The same, with these values for arguments that were left out, unless one of them was passed with another."""
         open_ = {name: value for name, value in usual.items() if self.leaves_out(name)}
+        if any(getattr(self, name) != value for name, value in usual.items() if name not in open_):
+            return self
         made = replace(self, **open_)
         object.__setattr__(made, "_left_out", self._left_out - open_.keys())
         return made
