@@ -144,6 +144,14 @@ class ReleaseRow(NamedTuple):
         yield from map(cls._make, connection.execute(f"SELECT {columns} FROM releases {which}", values))
 
 
+def damaged(path: Path, what: str) -> LedgerCorrupt:
+    """The error that says what is wrong with the content of the file."""
+    return LedgerCorrupt(
+        f"{path}: {what}. Nothing was recorded or released. Restore the ledger from a backup, and record what was "
+        "released since then with Ledger.charge."
+    )
+
+
 def chained(before: bytes, *row: object) -> bytes:
     """The chain after a release: changing, dropping or reordering releases changes all later links."""
     return sha256(b"stablesketch/ledger/chain/" + before + _text(row)).digest()
@@ -164,10 +172,7 @@ def _checked(row: tuple[Any, ...] | None, path: Path, possible: Sequence[Possibl
         or row[-1] != _checksum(row[:-1])
         or not all(fits(value) for fits, value in zip(possible, row[:-1], strict=False))
     ):
-        raise LedgerCorrupt(
-            f"{path}: the budget was changed after it was written. Nothing was recorded or released. Restore the "
-            "ledger from a backup, and record what was released since then with Ledger.charge."
-        )
+        raise damaged(path, "the budget was changed after it was written")
     return row[:-1]
 
 

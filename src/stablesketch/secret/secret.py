@@ -192,9 +192,9 @@ class Secret:
     def _check_home(self, what: str) -> None:
         if self._home is not _process or _process.id != os.getpid():
             raise SecretMissing(
-                f"the secret was not {what}: this process is a fork and has only a copy. A secret can be "
-                "saved and released only in "
-                "the process that made it, unless it was in a file before the fork. Save it before forking."
+                f"the secret was not {what}: this process is a fork and has only a copy. A secret can be saved and "
+                "released only in the process that made it, unless it was in a file before the fork. Save it before "
+                "forking."
             )
 
     @classmethod
