@@ -102,8 +102,13 @@ class Reserved:
     def discard(self) -> None:
         with contextlib.suppress(OSError):
             self._file.close()
-        with contextlib.suppress(OSError):
-            os.unlink(self._name)
+        remove(self._name)
+
+
+def remove(path: str | Path) -> None:
+    """Removes a file, if it is there and the system allows it."""
+    with contextlib.suppress(OSError):
+        os.unlink(path)
 
 
 def _temporary(path: Path) -> str:

@@ -206,13 +206,7 @@ class Secret:
         """
         # The file itself, not a link to it, because the file will be marked.
         source = Path(os.path.realpath(path))
-        content = secret_file.read(source, alone=True)
-        if content.bits is None:
-            raise SecretSpent(
-                f"the secret in {path} was already used for its one release at "
-                f"{content.about.time}. Collect again under a fresh secret."
-            )
-        self = cls.of_bits(content.bits)
+        self = cls.of_bits(secret_file.read(source, alone=True).unspent(path))
         self._take_file(source)
         return self
 
