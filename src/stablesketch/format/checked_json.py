@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, Self, TypeGuard
 
 from ..errors import in_one_line, shortened
 from ..text.visible import writable
@@ -47,6 +47,11 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         raise JsonError("duplicate name")
     return found
+
+
+def is_count(value: object, least: int = 0, most: int = MOST_WHOLE) -> TypeGuard[int]:
+    """Whether something stored is a whole number from `least` to `most`; a truth value is none."""
+    return type(value) is int and least <= value <= most
 
 
 class Fields:
@@ -88,7 +93,7 @@ class Fields:
     def whole(self, name: str, least: int = 0, most: int = MOST_WHOLE) -> int:
         """A whole number from `least` to `most`."""
         value = self.any(name)
-        if type(value) is not int or not least <= value <= most:
+        if not is_count(value, least, most):
             raise self._odd(name, value, f"a whole number from {least} to {most}")
         return value
 
