@@ -175,7 +175,7 @@ def ready_to_spend(path: Path, bits: Bits) -> Iterator[Spending]:
     prepared = path.with_name(f".{path.name}.spent")
     with contextlib.ExitStack() as held:
         file = held.enter_context(fresh(path, bits))
-        fingerprint = bits.derive("identity")[:8].hex()
+        fingerprint = bits.fingerprint.hex()
         try:
             _check_names(path, file)
             _check_attributes(path)
@@ -260,7 +260,7 @@ def _parse(path: Path, file: BinaryIO) -> _Content:
         with contextlib.suppress(ValueError):
             bits = Bits.of_hex(lambda: os.pread(handle, digits, start).decode("ascii"))
             if os.pread(handle, 4096, start + digits) == f"\n{_checksum(bits)}\n".encode():
-                return _Content(bits, SecretFile(bits.derive("identity")[:8].hex(), False, None))
+                return _Content(bits, SecretFile(bits.fingerprint.hex(), False, None))
     elif os.pread(handle, len(_SPENT) + 1, 0) == f"{_SPENT}\n".encode():
         lines = os.pread(handle, 4096, 0).decode("ascii", "replace").split("\n")
         if len(lines) == 5 and lines[3:] == [_digest("\n".join(lines[:3]) + "\n"), ""]:

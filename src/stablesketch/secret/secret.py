@@ -122,7 +122,7 @@ class Secret:
         self = object.__new__(cls)
         self._bits = bits
         self._files = []
-        self._fingerprint = bits.derive("identity")[:8]
+        self._fingerprint = bits.fingerprint
         self._forks = _process.forks
         self._home = _process
         self._marked = set()
