@@ -203,10 +203,8 @@ class BudgetExceeded(StablesketchError, RuntimeError):
         way_out += "" if renews is None else f" The budget renews on {renews} (UTC)."
         super().__init__(
             f"the budget{f' {budget!r}' if budget else ''} is ε = {limit[0]:.6g} at δ = {limit[1]:.3g}; spent "
-            f"{at_most(spent, 6)}, left {at_least(self.left, 6)}. "
-            f"This release costs ε = {at_most(asked[0], 6)}, δ = {at_most(asked[1], 3)}, which would bring the "
-            "total to "
-            f"{at_most(after, 6)}. {way_out}"
+            f"{at_most(spent, 6)}, left {at_least(self.left, 6)}. This release costs ε = {at_most(asked[0], 6)}, "
+            f"δ = {at_most(asked[1], 3)}, which would bring the total to {at_most(after, 6)}. {way_out}"
         )
 
 

@@ -286,9 +286,11 @@ def read_ask(text: str) -> None:
 
 
 def read_mechanism(text: str) -> None:
-    mechanism = Charge.from_json(text)
-    shown(mechanism)
-    same(mechanism.to_json(), text)
+    """A charge as a ledger stores it: within what a release asks for."""
+    known = Charge("other")
+    ask = Ask.from_json(Ask("a mechanism", known, 1.0, 0.0, "add_remove", 1).to_json().replace(known.to_json(), text))
+    shown(ask.charge)
+    same(ask.charge.to_json(), text)
 
 
 def read_cost(blob: bytes) -> None:

@@ -13,7 +13,8 @@ from scipy.special import gammaln
 from scipy.stats import chi2
 from test_noisy_estimate import vertical_tail
 
-from stablesketch import LedgerCorrupt, LedgerError
+from stablesketch import LedgerError
+from stablesketch.format.checked_json import JsonError, parsed
 from stablesketch.law.one_sided import one_sided_law
 from stablesketch.privacy.charge import Charge
 from stablesketch.privacy.estimate_loss import law_of_estimate, shifted_law
@@ -286,15 +287,19 @@ def test_the_laws_of_an_estimate() -> None:
     assert 1.5 < composed < 2.001
 
 
+def charge_from(text: str) -> Charge:
+    return Charge.from_dict(parsed(text))
+
+
 def test_json_of_an_estimate_and_of_what_was_there_before() -> None:
     mechanism = planned(copies=3)
-    assert Charge.from_json(mechanism.to_json()) == mechanism
+    assert charge_from(mechanism.to_json()) == mechanism
     together = Charge("all", epsilon=2.0, delta=1e-9, charges=(mechanism, Charge("exact", epsilon=1.0, distance=3)))
-    assert Charge.from_json(together.to_json()) == together
+    assert charge_from(together.to_json()) == together
     old = '{"delta":1e-09,"distance":0,"epsilon":1.0,"gap":1e-12,"kind":"sketch","log_rho":0.01,"p":0.5,"size":50}'
-    assert Charge.from_json(old).to_json() == old
+    assert charge_from(old).to_json() == old
     for changed in ({"estimate": "none"}, {"noise": 0.0}, {"copies": 0}, {"added": -1.0}, {"p": 2.5}):
-        with pytest.raises(LedgerCorrupt):
-            Charge.from_json(replace(mechanism, **changed).to_json())
-    with pytest.raises(LedgerCorrupt):
-        Charge.from_json(old.replace('"p":0.5', '"noise":1.0,"p":0.5'))
+        with pytest.raises(JsonError):
+            charge_from(replace(mechanism, **changed).to_json())
+    with pytest.raises(JsonError):
+        charge_from(old.replace('"p":0.5', '"noise":1.0,"p":0.5'))

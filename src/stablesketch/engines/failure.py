@@ -22,9 +22,8 @@ def to_text(error: StablesketchError) -> str:
 def from_text(text: str) -> StablesketchError:
     """Reads the result of `to_text`: an error with the same type and message."""
     try:
-        fields = Fields(parsed(text), "the error")
-        named, message = getattr(errors, fields.text("type"), None), fields.text("message", _LONGEST)
-        fields.end()
+        with Fields(parsed(text), "the error") as fields:
+            named, message = getattr(errors, fields.text("type"), None), fields.text("message", _LONGEST)
     except JsonError:
         return BlobError("a worker failed, and its error cannot be read: corrupt data.")
     kind = named if isinstance(named, type) and issubclass(named, StablesketchError) else StablesketchError

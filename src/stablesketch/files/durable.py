@@ -102,8 +102,13 @@ class Reserved:
     def discard(self) -> None:
         with contextlib.suppress(OSError):
             self._file.close()
-        with contextlib.suppress(OSError):
-            os.unlink(self._name)
+        remove(self._name)
+
+
+def remove(path: str | Path) -> None:
+    """Removes a file, if it is there and the system allows it."""
+    with contextlib.suppress(OSError):
+        os.unlink(path)
 
 
 def _temporary(path: Path) -> str:
@@ -201,9 +206,8 @@ def second_name(path: Path, found: os.stat_result) -> str | None:
     """What is wrong with the names of the file at this real path, and the way out; None if it has one name."""
     if found.st_nlink > 1:
         return (
-            f"{path} has {found.st_nlink} names (hard links), and a change under one could leave the others as "
-            "they were. "
-            f"Find them with find -inum {found.st_ino}, and delete all but one"
+            f"{path} has {found.st_nlink} names (hard links), and a change under one could leave the others as they "
+            f"were. Find them with find -inum {found.st_ino}, and delete all but one"
         )
     if _is_mounted_alone(path, found):
         return f"{path} is mounted as a single file, apart from its folder. Mount its folder instead"

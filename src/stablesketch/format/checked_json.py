@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self, TypeGuard
 
 from ..errors import in_one_line, shortened
 from ..text.visible import writable
@@ -49,14 +49,30 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
+def is_count(value: object, least: int = 0, most: int = MOST_WHOLE) -> TypeGuard[int]:
+    """Whether something stored is a whole number from `least` to `most`; a truth value is none."""
+    return type(value) is int and least <= value <= most
+
+
 class Fields:
-    """The fields of a JSON object, taken one after another; each has a type and a range."""
+    """The fields of a JSON object, taken one after another in a `with` block; each has a type and a range.
+
+    The end of the block refuses any fields that are left.
+    """
 
     def __init__(self, content: object, what: str) -> None:
         if not isinstance(content, Mapping):
             raise JsonError(f"{what} is not an object")
         self._content = dict(content)
         self._what = what
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
+        if self._content and error is None:
+            names = sorted(self._content)
+            raise JsonError(f"{self._what} has unknown fields: {shortened(', '.join(names[:5]))}")
 
     def any(self, name: str, *default: Any) -> Any:
         """The field as it is, or `default`, if given, when the field is missing."""
@@ -77,7 +93,7 @@ class Fields:
     def whole(self, name: str, least: int = 0, most: int = MOST_WHOLE) -> int:
         """A whole number from `least` to `most`."""
         value = self.any(name)
-        if type(value) is not int or not least <= value <= most:
+        if not is_count(value, least, most):
             raise self._odd(name, value, f"a whole number from {least} to {most}")
         return value
 
@@ -104,12 +120,6 @@ class Fields:
             del self._content[name]
             return False
         return True
-
-    def end(self) -> None:
-        """Refuses any fields that are left."""
-        if self._content:
-            names = sorted(self._content)
-            raise JsonError(f"{self._what} has unknown fields: {shortened(', '.join(names[:5]))}")
 
     def _odd(self, name: str, value: object, needed: str) -> JsonError:
         return JsonError(f"{name} of {self._what} must be {needed}, got {shortened(value)}")

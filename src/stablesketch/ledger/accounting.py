@@ -30,10 +30,10 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Self, cast
+from typing import Self
 
 import numpy as np
 
@@ -87,7 +87,7 @@ class LossMoment:
 class ComposedCost:
     """An upper bound for the privacy cost of one or many releases, in each direction; `basic` is (Σ ε_i, Σ δ_i)."""
 
-    losses: tuple[Law, ...] | tuple[LossMoment, ...]
+    losses: tuple[Law | LossMoment, ...]
     basic: tuple[float, float] = (0.0, 0.0)
 
     @classmethod
@@ -105,23 +105,20 @@ class ComposedCost:
     def __add__(self, other: ComposedCost) -> ComposedCost:
         """The cost of both."""
         (e1, d1), (e2, d2) = self.basic, other.basic
-        both = tuple(_compose(one, two) for one, two in self._beside(other))
-        return ComposedCost(cast("tuple[Law, ...]", both), (_sum_up(e1, e2), _sum_up(d1, d2)))
+        both = tuple(_compose(one, two) for one, two in zip(self.losses, other.losses, strict=True))
+        return ComposedCost(both, (_sum_up(e1, e2), _sum_up(d1, d2)))
 
     def __or__(self, other: ComposedCost) -> ComposedCost:
         """The cost of one of them, whichever is worse: for releases that cannot concern the same person."""
         (e1, d1), (e2, d2) = self.basic, other.basic
-        worse = tuple(_either(one, two) for one, two in self._beside(other))
-        return ComposedCost(cast("tuple[Law, ...]", worse), (max(e1, e2), max(d1, d2)))
-
-    def _beside(self, other: ComposedCost) -> Iterator[tuple[Law | LossMoment, Law | LossMoment]]:
-        return zip(self.losses, other.losses, strict=True)
+        worse = tuple(_either(one, two) for one, two in zip(self.losses, other.losses, strict=True))
+        return ComposedCost(worse, (max(e1, e2), max(d1, d2)))
 
     def times(self, count: int) -> ComposedCost:
         """`count` releases of this kind."""
         many = tuple(_power(loss, count) for loss in self.losses)
         epsilon, delta = self.basic
-        return ComposedCost(cast("tuple[Law, ...]", many), (_times_up(epsilon, count), _times_up(delta, count)))
+        return ComposedCost(many, (_times_up(epsilon, count), _times_up(delta, count)))
 
     def delta(self, epsilon: float) -> float:
         """A δ for which everything together is (epsilon, δ)-private: the worse direction."""
@@ -156,7 +153,8 @@ class ComposedCost:
         """Reads the result of `to_bytes`, after the caller has verified its checksum. Anything else is a BlobError."""
         try:
             kind, epsilon, delta, count = _COST.unpack_from(blob)
-            at, losses = _COST.size, []
+            at = _COST.size
+            losses: list[Law | LossMoment] = []
             if kind not in (b"L", b"M") or count not in (1, 2) or not (epsilon >= 0.0 and delta >= 0.0):
                 raise BlobError("invalid cost: corrupt data.")
             for _ in range(count):
@@ -168,7 +166,7 @@ class ComposedCost:
             raise BlobError("truncated cost: corrupt data.") from None
         if at != len(blob):
             raise BlobError("invalid cost (not in canonical form): corrupt data.")
-        return cls(cast("tuple[Law, ...]", tuple(losses)), (epsilon, delta))
+        return cls(tuple(losses), (epsilon, delta))
 
 
 def _between(relation: str) -> str:

@@ -17,7 +17,7 @@ from .chain import Chain, record_of
 from .checksums import Stale
 from .composition import Composition, Lane, forget
 from .record import PEOPLE, Ask, Entry, Record
-from .rows import Budget, Head, ReleaseRow
+from .rows import Budget, Head, ReleaseRow, damaged
 from .spent_secrets import Damaged, SpentSecrets
 from .unit import fix_unit
 
@@ -129,7 +129,7 @@ class Books:
         try:
             yield
         except Damaged:
-            raise self.chain.damaged("the list of spent secrets was changed") from None
+            raise damaged(self._path, "the list of spent secrets was changed") from None
 
     def _checked_time(self) -> str:
         time, last = self.budgets.time, self.head.last_time
@@ -203,17 +203,17 @@ class Books:
         for record, ask in self.chain.rows(check=True):
             pairs = None if ask.relation == PEOPLE and self.head.pairs_per_person is None else ask.pairs_per_person
             if (ask.relation, pairs) != (self.head.relation, self.head.pairs_per_person):
-                raise self.chain.damaged(f"release {record.number} has a different unit from the ledger")
+                raise damaged(self._path, f"release {record.number} has a different unit from the ledger")
             if record.fingerprint is not None:
                 fingerprints.add(bytes.fromhex(record.fingerprint))
             lane = Lane(record.partition or "", record.part or "")
             for key in {(name, period) for name in ("", record.budget) for period in ("", record.period)}:
                 if key not in compositions:
-                    raise self.chain.damaged(f"the period of release {record.number} has no budget")
+                    raise damaged(self._path, f"the period of release {record.number} has no budget")
                 compositions[key].add(ask.charge, lane)
                 counts[key] += 1
         if any(counts.values()):
-            raise self.chain.damaged("the releases of a budget do not match its count")
+            raise damaged(self._path, "the releases of a budget do not match its count")
         with self._undamaged():
             self._secrets.check(self.head.secrets_checksum)
             if self._secrets.all() != fingerprints:
@@ -229,7 +229,7 @@ class Books:
         for number, content, checksum in self._connection.execute("SELECT number, content, checksum FROM published"):
             self._checked_value(number, content, checksum)
             if not 1 <= number <= self.head.releases:
-                raise self.chain.damaged(f"there is a value of release {number}, but no such release")
+                raise damaged(self._path, f"there is a value of release {number}, but no such release")
         forget()  # costs remembered by this process came from the cache
         try:
             before = self._totals()
@@ -244,12 +244,12 @@ class Books:
             if cached.delta(budget.epsilon) < least * total.delta(budget.epsilon) or budget.epsilon_of(
                 cached
             ) < least * budget.epsilon_of(total):
-                raise self.chain.damaged(f"the cached cost of {budget.name!r} is lower than the records show")
+                raise damaged(self._path, f"the cached cost of {budget.name!r} is lower than the records show")
             lenient = replace(
                 budget, epsilon=budget.epsilon * (1.0 + _ROUNDING), delta=budget.delta * (1.0 + _ROUNDING)
             )
             if budget.is_limit and not lenient.holds(total):
-                raise self.chain.damaged(f"the releases under {budget.shown!r} cost more than this budget allows")
+                raise damaged(self._path, f"the releases under {budget.shown!r} cost more than this budget allows")
 
     def _totals(self) -> dict[int, ComposedCost]:
         """What was spent of each row, by its id."""
@@ -259,7 +259,7 @@ class Books:
         """Has the database check all of its pages and indices."""
         found = [row[0] for row in self._connection.execute("PRAGMA integrity_check")]
         if found != ["ok"]:
-            raise self.chain.damaged(f"the database is damaged: {found[0]}")
+            raise damaged(self._path, f"the database is damaged: {found[0]}")
 
     def accept_clock(self) -> None:
         """From now on, the times of existing records do not restrict the clock."""

@@ -118,8 +118,7 @@ class Budgets:
             return replace(budget, id=_NOT_YET, period=self.period, releases=0, cache=EMPTY)
         if (found.epsilon, found.delta, found.theta) != (budget.epsilon, budget.delta, budget.theta):
             raise LedgerCorrupt(
-                f"the ledger {self._path} has a different budget for {self.period} than for all periods. "
-                "Restore it from a "
-                "backup."
+                f"the ledger {self._path} has a different budget for {self.period} than for all periods. Restore it "
+                "from a backup."
             )
         return found

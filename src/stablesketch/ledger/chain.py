@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator
 from itertools import accumulate
 from pathlib import Path
 
-from ..errors import ArgumentError, LedgerCorrupt
+from ..errors import ArgumentError
 from .record import Ask, Record
-from .rows import Budget, Head, ReleaseRow
+from .rows import Budget, Head, ReleaseRow, damaged
 
 Position = tuple[int, bytes]  # the number of releases, and the hash
 
@@ -54,10 +54,10 @@ class Chain:
         row = self._connection.execute("SELECT chain FROM releases WHERE number = ?", (number,)).fetchone()
         start = bytes(32) if not number else row[0] if row else b""
         if number > self._head.releases or chain not in _links(number, start, self._made()):
-            raise self.damaged(
-                f"the ledger was rolled back or replaced: it does not continue from release {number}, where it "
-                "was last "
-                "seen"
+            raise damaged(
+                self._path,
+                f"the ledger was rolled back or replaced: it does not continue from release {number}, where it was "
+                "last seen",
             )
 
     def _made(self) -> dict[int, list[Budget]]:
@@ -74,7 +74,7 @@ class Chain:
         """
         last, counts = self._head.releases, {("", False): -self._head.releases}
         if self._connection.execute("SELECT max(number) FROM releases").fetchone()[0] not in (last, last or None):
-            raise self.damaged("the releases do not match the count of the ledger")
+            raise damaged(self._path, "the releases do not match the count of the ledger")
         for budget in self._budgets:
             if not budget.name and not budget.period:
                 counts["", False] += budget.releases
@@ -82,7 +82,7 @@ class Chain:
                 key, sign = (budget.name, True), 1 if budget.period else -1
                 counts[key] = counts.get(key, 0) + sign * budget.releases
         if any(counts.values()):
-            raise self.damaged("the releases of a budget do not match its count")
+            raise damaged(self._path, "the releases of a budget do not match its count")
         made = self._made()
         numbers = sorted({max(last - 1, 0), last, *made})
         wanted = json.dumps(sorted({*numbers, *(number + 1 for number in numbers)}))
@@ -99,7 +99,7 @@ class Chain:
             else:
                 right = following.linked(end, *self._named(following, *tables)) == following.chain
             if not right:
-                raise self.damaged(f"a budget, or a record after release {number}, was changed")
+                raise damaged(self._path, f"a budget, or a record after release {number}, was changed")
 
     def _tables(self) -> tuple[dict[int, str], dict[int, Budget]]:
         kinds = dict(self._connection.execute("SELECT id, content FROM kinds").fetchall())
@@ -108,7 +108,7 @@ class Chain:
     def _named(self, row: ReleaseRow, kinds: dict[int, str], budgets: dict[int, Budget]) -> tuple[Budget, str]:
         """The budget and the kind that a release refers to by id."""
         if row.kind not in kinds or row.budget not in budgets:
-            raise self.damaged(f"release {row.number} refers to a missing entry")
+            raise damaged(self._path, f"release {row.number} refers to a missing entry")
         return budgets[row.budget], kinds[row.kind]
 
     def rows(self, *, check: bool) -> Iterator[tuple[Record, Ask]]:
@@ -122,21 +122,14 @@ class Chain:
             if check:
                 count += 1
                 if row.number != count or row.linked(chain, budget, content) != row.chain:
-                    raise self.damaged(f"release {count} was changed or is missing")
+                    raise damaged(self._path, f"release {count} was changed or is missing")
                 chain = _links(row.number, row.chain, made)[-1]
             if row.kind not in asks:
                 asks[row.kind] = Ask.from_json(content)
             ask = asks[row.kind]
             yield record_of(row, budget, ask), ask
         if check and (count, chain) != (self._head.releases, self._head.chain):
-            raise self.damaged("a release was changed or is missing")
-
-    def damaged(self, what: str) -> LedgerCorrupt:
-        """The error that says what is wrong with the file."""
-        return LedgerCorrupt(
-            f"{self._path}: {what}. Nothing was recorded or released. Restore the ledger from a backup, and record "
-            "what was released since then with Ledger.charge."
-        )
+            raise damaged(self._path, "a release was changed or is missing")
 
 
 def _links(number: int, chain: bytes, made: dict[int, list[Budget]]) -> list[bytes]:

@@ -84,20 +84,19 @@ class Ask:
     def from_json(cls, text: str) -> Ask:
         """Reads the result of `to_json`."""
         try:
-            fields = Fields(parsed(text, finite=False), "the release")
-            ask = cls(
-                statistic=fields.text("statistic", _LONGEST),
-                charge=Charge.from_dict(fields.any("mechanism")),
-                epsilon=fields.number("epsilon", 0.0),
-                delta=fields.number("delta", 0.0, 1.0),
-                relation=fields.text("relation"),
-                pairs_per_person=fields.whole("pairs_per_person", 1),
-                mechanism=fields.text("kind"),
-                max_value=fields.whole("max_value", 1) if fields.optional("max_value") else None,
-                p=fields.number("p", 0.0, 2.0) if fields.optional("p") else None,
-                size=fields.whole("size") if fields.optional("size") else None,
-            )
-            fields.end()
+            with Fields(parsed(text, finite=False), "the release") as fields:
+                ask = cls(
+                    statistic=fields.text("statistic", _LONGEST),
+                    charge=Charge.from_dict(fields.any("mechanism")),
+                    epsilon=fields.number("epsilon", 0.0),
+                    delta=fields.number("delta", 0.0, 1.0),
+                    relation=fields.text("relation"),
+                    pairs_per_person=fields.whole("pairs_per_person", 1),
+                    mechanism=fields.text("kind"),
+                    max_value=fields.whole("max_value", 1) if fields.optional("max_value") else None,
+                    p=fields.number("p", 0.0, 2.0) if fields.optional("p") else None,
+                    size=fields.whole("size") if fields.optional("size") else None,
+                )
         except JsonError as error:
             raise LedgerCorrupt(f"unreadable kind of release in the ledger: {error}.") from None
         if ask.to_json() != text:

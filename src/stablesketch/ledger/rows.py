@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self, get_args
 
 from ..errors import LedgerCorrupt
+from ..format.checked_json import is_count
 from .accounting import ComposedCost
 from .period import Per
 
@@ -144,6 +145,14 @@ class ReleaseRow(NamedTuple):
         yield from map(cls._make, connection.execute(f"SELECT {columns} FROM releases {which}", values))
 
 
+def damaged(path: Path, what: str) -> LedgerCorrupt:
+    """The error that says what is wrong with the content of the file."""
+    return LedgerCorrupt(
+        f"{path}: {what}. Nothing was recorded or released. Restore the ledger from a backup, and record what was "
+        "released since then with Ledger.charge."
+    )
+
+
 def chained(before: bytes, *row: object) -> bytes:
     """The chain after a release: changing, dropping or reordering releases changes all later links."""
     return sha256(b"stablesketch/ledger/chain/" + before + _text(row)).digest()
@@ -164,15 +173,8 @@ def _checked(row: tuple[Any, ...] | None, path: Path, possible: Sequence[Possibl
         or row[-1] != _checksum(row[:-1])
         or not all(fits(value) for fits, value in zip(possible, row[:-1], strict=False))
     ):
-        raise LedgerCorrupt(
-            f"{path}: the budget was changed after it was written. Nothing was recorded or released. Restore the "
-            "ledger from a backup, and record what was released since then with Ledger.charge."
-        )
+        raise damaged(path, "the budget was changed after it was written")
     return row[:-1]
-
-
-def _is_count(value: object, least: int = 0) -> bool:
-    return type(value) is int and value >= least
 
 
 def _is_positive(value: object, below: float = math.inf) -> bool:
@@ -189,21 +191,21 @@ def _is_time(value: object) -> bool:
 # What each column may be, in order: an SQLite column can hold anything.
 _HEAD: Sequence[Possible] = (
     lambda relation: relation is None or type(relation) is str,
-    lambda pairs_per_person: pairs_per_person is None or _is_count(pairs_per_person, 1),
+    lambda pairs_per_person: pairs_per_person is None or is_count(pairs_per_person, 1),
     lambda adaptive: adaptive in (0, 1),
-    _is_count,  # releases
+    is_count,  # releases
     lambda chain: type(chain) is bytes and len(chain) == 32,
     lambda last_time: last_time is None or _is_time(last_time),
     lambda secrets_checksum: type(secrets_checksum) is bytes,
 )
 _BUDGET: Sequence[Possible] = (
-    _is_count,  # id
+    is_count,  # id
     lambda name: type(name) is str,
     _is_positive,  # epsilon
     lambda delta: _is_positive(delta, below=1.0),
     lambda theta: theta is None or _is_positive(theta),
-    _is_count,  # releases
-    _is_count,  # after
+    is_count,  # releases
+    is_count,  # after
     lambda cache: type(cache) is bytes,
     lambda per: per in ("", *get_args(Per)),
     lambda period: type(period) is str,

@@ -34,7 +34,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..errors import LedgerCorrupt, LedgerError
-from ..files.durable import Identity, sync_folder
+from ..files.durable import Identity, remove, sync_folder
 from ..files.sqlite_reasons import kind_of, reason_of
 from .lock import held
 
@@ -195,8 +195,7 @@ def backup(path: Path, target: Path) -> None:
     except sqlite3.Error as error:
         raise _translated(path, error) from None
     finally:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
+        remove(name)
 
 
 def touch(path: Path) -> bool:
@@ -220,8 +219,7 @@ def discard_empty(path: Path) -> None:
             os.unlink(path)
     if not path.exists():
         for end in ("-wal", "-shm"):
-            with contextlib.suppress(OSError):
-                os.unlink(f"{path}{end}")
+            remove(f"{path}{end}")
 
 
 def _is_database(path: Path) -> bool:

@@ -60,8 +60,8 @@ from typing import Any, Literal, cast, get_args
 
 import numpy as np
 
-from ..errors import ArgumentError, LedgerCorrupt, LedgerError
-from ..format.checked_json import Fields, JsonError, parsed
+from ..errors import ArgumentError, LedgerError
+from ..format.checked_json import Fields, JsonError
 from .entries.curve import PrivacyCurve
 from .entries.lattice import upper_law
 from .entries.loss import loss_cells
@@ -124,44 +124,31 @@ class Charge:
     def from_dict(cls, content: object, *, inner: bool = False) -> Charge:
         """Reads the result of `to_dict`; anything else is a JsonError. An `inner` charge, one of those that another is
         composed of, is composed of none itself."""
-        fields = Fields(content, "the charge")
-        charges = [] if inner else fields.any("parts", [])
-        if not isinstance(charges, list) or len(charges) > MOST_CHARGES:
-            raise JsonError(f"parts of the charge must be a list of up to {MOST_CHARGES}")
-        kind = cast("ChargeKind", fields.choice("kind", *get_args(ChargeKind)))
-        own: dict[str, Any] = {}
-        if kind == "estimate":
-            own = {
-                "estimate": fields.choice("estimate", *ESTIMATES),
-                "noise": fields.number("noise", sys.float_info.min, sys.float_info.max),
-                "added": fields.number("added", 0.0, sys.float_info.max),
-                "copies": fields.whole("copies", 1, 2**31),
-            }
-        charge = cls(
-            kind=kind,
-            p=fields.number("p", 0.0, 2.0 if kind == "estimate" else 1.0),
-            size=fields.whole("size", 0, 2**31),
-            log_rho=fields.number("log_rho", 0.0, sys.float_info.max),
-            gap=fields.number("gap", 0.0, 2.0),
-            epsilon=fields.number("epsilon", 0.0),
-            delta=fields.number("delta", 0.0, 1.0),
-            distance=fields.whole("distance", 0, 2**1000),
-            charges=tuple(cls.from_dict(one, inner=True) for one in charges),
-            **own,
-        )
-        fields.end()
-        return charge
-
-    @classmethod
-    def from_json(cls, text: str) -> Charge:
-        """Reads the result of `to_json`; refuses anything else."""
-        try:
-            charge = cls.from_dict(parsed(text, finite=False))
-        except JsonError as error:
-            raise LedgerCorrupt(f"unreadable charge in the ledger: {error}.") from None
-        if charge.to_json() != text:
-            raise LedgerCorrupt("invalid charge in the ledger: corrupt data.")
-        return charge
+        with Fields(content, "the charge") as fields:
+            charges = [] if inner else fields.any("parts", [])
+            if not isinstance(charges, list) or len(charges) > MOST_CHARGES:
+                raise JsonError(f"parts of the charge must be a list of up to {MOST_CHARGES}")
+            kind = cast("ChargeKind", fields.choice("kind", *get_args(ChargeKind)))
+            own: dict[str, Any] = {}
+            if kind == "estimate":
+                own = {
+                    "estimate": fields.choice("estimate", *ESTIMATES),
+                    "noise": fields.number("noise", sys.float_info.min, sys.float_info.max),
+                    "added": fields.number("added", 0.0, sys.float_info.max),
+                    "copies": fields.whole("copies", 1, 2**31),
+                }
+            return cls(
+                kind=kind,
+                p=fields.number("p", 0.0, 2.0 if kind == "estimate" else 1.0),
+                size=fields.whole("size", 0, 2**31),
+                log_rho=fields.number("log_rho", 0.0, sys.float_info.max),
+                gap=fields.number("gap", 0.0, 2.0),
+                epsilon=fields.number("epsilon", 0.0),
+                delta=fields.number("delta", 0.0, 1.0),
+                distance=fields.whole("distance", 0, 2**1000),
+                charges=tuple(cls.from_dict(one, inner=True) for one in charges),
+                **own,
+            )
 
     def scaled(self, factor: float) -> Charge:
         """The same charge for neighbours that change this many times as much. It claims no ε of its own, except for

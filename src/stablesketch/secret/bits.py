@@ -63,6 +63,11 @@ class Bits:
         """HMAC-SHA256(secret, "stablesketch/1/" + purpose): the key of one purpose."""
         return hmac.digest(self._together(), b"stablesketch/1/" + purpose.encode(), "sha256")
 
+    @property
+    def fingerprint(self) -> bytes:
+        """Eight public bytes that tell secrets apart, and reveal nothing about them."""
+        return self.derive("identity")[:8]
+
     def child(self, purpose: str) -> Bits:
         """The key of one purpose, as new bits."""
         return Bits(lambda: self.derive(purpose))

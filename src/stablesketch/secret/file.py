@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ..errors import SecretFileError, SecretSpent
-from ..files.durable import Reserved, leftovers, locked, second_name, sync_folder
+from ..files.durable import Reserved, leftovers, locked, remove, second_name, sync_folder
 from ..text.wording import either
 from .bits import SECRET_BYTES, Bits
 
@@ -56,6 +56,15 @@ class SecretFile:
 class _Content:
     bits: Bits | None  # None in a spent file
     about: SecretFile
+
+    def unspent(self, path: str | os.PathLike[str]) -> Bits:
+        """The bits, or the error that says when they were spent."""
+        if self.bits is None:
+            raise SecretSpent(
+                f"the secret in {path} was already used for its one release at {self.about.time}. Collect again under "
+                "a fresh secret."
+            )
+        return self.bits
 
 
 def write(path: Path, bits: Bits) -> None:
@@ -141,12 +150,7 @@ def fresh(path: Path, bits: Bits) -> Iterator[BinaryIO]:
             raise
         except OSError as error:
             raise _unreadable(path, error) from None
-        if content.bits is None:
-            raise SecretSpent(
-                f"the secret in {path} was already used for its one release at {content.about.time}. Collect "
-                "again under a fresh secret."
-            )
-        if content.bits != bits:
+        if content.unspent(path) != bits:
             raise SecretFileError(
                 f"{path} now holds a different secret from the one that was loaded. Restore the original file."
             )
@@ -171,11 +175,11 @@ def ready_to_spend(path: Path, bits: Bits) -> Iterator[Spending]:
     prepared = path.with_name(f".{path.name}.spent")
     with contextlib.ExitStack() as held:
         file = held.enter_context(fresh(path, bits))
-        fingerprint = bits.derive("identity")[:8].hex()
+        fingerprint = bits.fingerprint.hex()
         try:
             _check_names(path, file)
             _check_attributes(path)
-            held.callback(_remove, prepared)
+            held.callback(remove, prepared)
             _prepare(prepared, fingerprint)
         except SecretFileError:
             raise
@@ -192,7 +196,7 @@ def _check_names(path: Path, file: BinaryIO) -> None:
     found = os.fstat(file.fileno())
     if found.st_nlink > 1:
         for name in leftovers(path, found):
-            _remove(name)
+            remove(name)
         found = os.fstat(file.fileno())
     problem = second_name(path, found)
     if problem is not None:
@@ -227,8 +231,8 @@ def _prepare(path: Path, fingerprint: str) -> None:
     therefore noticed here.
     """
     first = path.with_name(f"{path.name}-")
-    _remove(path)
-    _remove(first)
+    remove(path)
+    remove(first)
     time = datetime.now(UTC).isoformat(timespec="seconds")
     body = f"{_SPENT}\n{fingerprint}\n{time}\n"
     handle = os.open(first, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -239,7 +243,7 @@ def _prepare(path: Path, fingerprint: str) -> None:
             os.fsync(file.fileno())
         os.rename(first, path)
     except BaseException:
-        _remove(first)
+        remove(first)
         raise
 
 
@@ -256,7 +260,7 @@ def _parse(path: Path, file: BinaryIO) -> _Content:
         with contextlib.suppress(ValueError):
             bits = Bits.of_hex(lambda: os.pread(handle, digits, start).decode("ascii"))
             if os.pread(handle, 4096, start + digits) == f"\n{_checksum(bits)}\n".encode():
-                return _Content(bits, SecretFile(bits.derive("identity")[:8].hex(), False, None))
+                return _Content(bits, SecretFile(bits.fingerprint.hex(), False, None))
     elif os.pread(handle, len(_SPENT) + 1, 0) == f"{_SPENT}\n".encode():
         lines = os.pread(handle, 4096, 0).decode("ascii", "replace").split("\n")
         if len(lines) == 5 and lines[3:] == [_digest("\n".join(lines[:3]) + "\n"), ""]:
@@ -277,11 +281,6 @@ def _writable(path: Path) -> Iterator[BinaryIO | None]:
                 os.chmod(path, 0o600)  # the owner may do so: the file is about to be replaced
             file = held.enter_context(open(path, "r+b"))
         yield file
-
-
-def _remove(path: Path) -> None:
-    with contextlib.suppress(OSError):
-        os.unlink(path)
 
 
 def _unreadable(path: Path, error: OSError) -> SecretFileError:

@@ -122,7 +122,7 @@ class Secret:
         self = object.__new__(cls)
         self._bits = bits
         self._files = []
-        self._fingerprint = bits.derive("identity")[:8]
+        self._fingerprint = bits.fingerprint
         self._forks = _process.forks
         self._home = _process
         self._marked = set()
@@ -192,9 +192,9 @@ class Secret:
     def _check_home(self, what: str) -> None:
         if self._home is not _process or _process.id != os.getpid():
             raise SecretMissing(
-                f"the secret was not {what}: this process is a fork and has only a copy. A secret can be "
-                "saved and released only in "
-                "the process that made it, unless it was in a file before the fork. Save it before forking."
+                f"the secret was not {what}: this process is a fork and has only a copy. A secret can be saved and "
+                "released only in the process that made it, unless it was in a file before the fork. Save it before "
+                "forking."
             )
 
     @classmethod
@@ -206,13 +206,7 @@ class Secret:
         """
         # The file itself, not a link to it, because the file will be marked.
         source = Path(os.path.realpath(path))
-        content = secret_file.read(source, alone=True)
-        if content.bits is None:
-            raise SecretSpent(
-                f"the secret in {path} was already used for its one release at "
-                f"{content.about.time}. Collect again under a fresh secret."
-            )
-        self = cls.of_bits(content.bits)
+        self = cls.of_bits(secret_file.read(source, alone=True).unspent(path))
         self._take_file(source)
         return self
 

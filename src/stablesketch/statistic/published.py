@@ -136,35 +136,33 @@ class Release:
     def from_json(cls, text: str) -> Release:
         """Reads the result of `to_json`. All fields must be present, valid and within range; no others are allowed."""
         try:
-            fields = Fields(parsed(text, finite=False), "the release")
-            if fields.any("format") != _FORMAT:
-                raise BlobError("this version of stablesketch cannot read the format of the release. Upgrade it.")
-            value, low, high = _limits(fields)
-            release = cls(
-                value=value,
-                low=low,
-                high=high,
-                confidence=fields.number("confidence", _LEAST, _BELOW_ONE),
-                statistic=fields.text("statistic"),
-                p=fields.number("p", 0.0, 2.0),
-                epsilon=fields.number("epsilon", 0.0, sys.float_info.max),
-                delta=fields.number("delta", 0.0, _BELOW_ONE),
-                relation=fields.choice("relation", *get_args(Relation)),
-                pairs=fields.whole("pairs") if fields.optional("pairs") else None,
-                pairs_per_person=fields.whole("pairs_per_person", 1, 2**53),
-                max_value=fields.whole("max_value", 1, 2**53),
-                mechanism=fields.text("mechanism"),
-                size=fields.whole("size"),
-                floor=fields.number("floor", 0.0, sys.float_info.max),
-                points=_points(fields.any("points", [])),
-                record=fields.whole("record") if fields.has("record") else None,
-                person=_written_if_true(fields, "person"),
-                noise=fields.number("noise", _LEAST, sys.float_info.max) if fields.has("noise") else 0.0,
-                unit=fields.choice("unit", *get_args(Unit)) if fields.has("unit") else None,  # type: ignore[arg-type]
-                total=_total(fields.any("total")) if fields.has("total") else None,
-            )
-            fields.end()
-            return release
+            with Fields(parsed(text, finite=False), "the release") as fields:
+                if fields.any("format") != _FORMAT:
+                    raise BlobError("this version of stablesketch cannot read the format of the release. Upgrade it.")
+                value, low, high = _limits(fields)
+                return cls(
+                    value=value,
+                    low=low,
+                    high=high,
+                    confidence=fields.number("confidence", _LEAST, _BELOW_ONE),
+                    statistic=fields.text("statistic"),
+                    p=fields.number("p", 0.0, 2.0),
+                    epsilon=fields.number("epsilon", 0.0, sys.float_info.max),
+                    delta=fields.number("delta", 0.0, _BELOW_ONE),
+                    relation=fields.choice("relation", *get_args(Relation)),
+                    pairs=fields.whole("pairs") if fields.optional("pairs") else None,
+                    pairs_per_person=fields.whole("pairs_per_person", 1, 2**53),
+                    max_value=fields.whole("max_value", 1, 2**53),
+                    mechanism=fields.text("mechanism"),
+                    size=fields.whole("size"),
+                    floor=fields.number("floor", 0.0, sys.float_info.max),
+                    points=_points(fields.any("points", [])),
+                    record=fields.whole("record") if fields.has("record") else None,
+                    person=_written_if_true(fields, "person"),
+                    noise=fields.number("noise", _LEAST, sys.float_info.max) if fields.has("noise") else 0.0,
+                    unit=fields.choice("unit", *get_args(Unit)) if fields.has("unit") else None,  # type: ignore[arg-type]
+                    total=_total(fields.any("total")) if fields.has("total") else None,
+                )
         except JsonError as error:
             raise BlobError(f"not the JSON of a release: {error}. Pass the result of Release.to_json().") from None
 
@@ -220,10 +218,8 @@ def _written_if_true(fields: Fields, name: str) -> bool:
 
 
 def _total(content: object) -> NoisyTotal:
-    fields = Fields(content, "the total")
-    total = NoisyTotal(fields.number("value"), fields.number("scale", _LEAST, sys.float_info.max))
-    fields.end()
-    return total
+    with Fields(content, "the total") as fields:
+        return NoisyTotal(fields.number("value"), fields.number("scale", _LEAST, sys.float_info.max))
 
 
 def _limits(fields: Fields) -> tuple[float, float, float]:
@@ -250,11 +246,10 @@ def _points(content: object) -> tuple[Point, ...]:
         raise JsonError(f"points must be a list of up to {_MOST_POINTS}")
     points = []
     for each in content:
-        fields = Fields(each, "a point")
-        order, limits = fields.number("order", 0.0, 2.0), _limits(fields)
-        band = (_limit(fields, "band_low"), _limit(fields, "band_high")) if fields.has("band_low") else (None, None)
-        points.append(Point(order, *limits, *band))
-        fields.end()
+        with Fields(each, "a point") as fields:
+            order, limits = fields.number("order", 0.0, 2.0), _limits(fields)
+            band = (_limit(fields, "band_low"), _limit(fields, "band_high")) if fields.has("band_low") else (None, None)
+            points.append(Point(order, *limits, *band))
     orders = [point.order for point in points]
     if orders != sorted(set(orders)):
         raise JsonError("the orders of the points are not increasing")

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ...bounding.groups import Name
 from ...errors import BlobError
-from ...format.checked_json import MOST_WHOLE, JsonError, parsed
+from ...format.checked_json import JsonError, is_count, parsed
 
 
 class Travelled(NamedTuple):
@@ -43,4 +43,4 @@ def _is_head(content: object) -> bool:
         return False
     name, people, sorts = content
     texts = isinstance(name, list) and isinstance(sorts, list) and all(type(one) is str for one in (*name, *sorts))
-    return texts and type(people) is int and 0 <= people <= MOST_WHOLE
+    return texts and is_count(people)

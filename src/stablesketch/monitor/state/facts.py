@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...format.checked_json import MOST_WHOLE, JsonError, parsed
+from ...format.checked_json import JsonError, is_count, parsed
 from ..windows import LAST_SECOND, SECOND
 
 _LARGEST_INODE = 2**64 - 1
 
 
-def is_count(value: Any, most: int = MOST_WHOLE) -> bool:
-    return type(value) is int and 0 <= value <= most
-
-
 def _is_clock(value: Any) -> bool:
     """Nanoseconds since 1970; None before the first checkpoint."""
-    return value is None or is_count(value, LAST_SECOND * SECOND)
+    return value is None or is_count(value, most=LAST_SECOND * SECOND)
 
 
 def _is_position(value: Any) -> bool:
@@ -29,7 +25,7 @@ def _is_position(value: Any) -> bool:
         isinstance(value, dict)
         and set(value) == names
         and all(is_count(value[name]) for name in ("offset", "mark"))
-        and is_count(value["inode"], _LARGEST_INODE)
+        and is_count(value["inode"], most=_LARGEST_INODE)
         and value["mark"] <= value["offset"]
         and type(value["before"]) is str
     )

@@ -69,23 +69,22 @@ def note_record(monitor: str, number: int, clock: int, note: str) -> str:
 def is_record(number: int, text: object, monitor: str) -> bool:
     """Whether a stored text is the record of this number and this monitor, as the functions above write it."""
     try:
-        fields = Fields(parsed(text), "the record")
-        is_window = fields.choice("format", WINDOW, NOTE) == WINDOW
-        if (fields.text("monitor"), fields.whole("number")) != (monitor, number):
-            return False
-        if is_window:
-            moment("start", fields.text("start")), moment("end", fields.text("end"))
-            fields.text("protects"), fields.number("epsilon", 0.0), fields.number("delta", 0.0, 1.0)
-            if fields.has("epsilon_left"):
-                fields.number("epsilon_left")
-            few, releases = fields.any("few_rows", False), fields.any("releases")
-            if type(few) is not bool or not isinstance(releases, list) or not releases:
+        with Fields(parsed(text), "the record") as fields:
+            is_window = fields.choice("format", WINDOW, NOTE) == WINDOW
+            if (fields.text("monitor"), fields.whole("number")) != (monitor, number):
                 return False
-            for each in releases:
-                Release.from_json(json.dumps(each))
-        else:
-            moment("time", fields.text("time")), fields.text("note", _LONGEST_NOTE)
-        fields.end()
+            if is_window:
+                moment("start", fields.text("start")), moment("end", fields.text("end"))
+                fields.text("protects"), fields.number("epsilon", 0.0), fields.number("delta", 0.0, 1.0)
+                if fields.has("epsilon_left"):
+                    fields.number("epsilon_left")
+                few, releases = fields.any("few_rows", False), fields.any("releases")
+                if type(few) is not bool or not isinstance(releases, list) or not releases:
+                    return False
+                for each in releases:
+                    Release.from_json(json.dumps(each))
+            else:
+                moment("time", fields.text("time")), fields.text("note", _LONGEST_NOTE)
     except (JsonError, StablesketchError):
         return False
     return True

@@ -42,9 +42,9 @@ from typing import Any, NamedTuple
 from ...errors import CheckpointError
 from ...files.durable import lock
 from ...files.sqlite_reasons import kind_of, reason_of
-from ...format.checked_json import JsonError, parsed
+from ...format.checked_json import JsonError, is_count, parsed
 from ...text.wording import arg
-from .facts import POSSIBLE, is_count
+from .facts import POSSIBLE
 from .records import is_record
 
 _VERSION = 4
