@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ...bounding.groups import Name
-from ...bounding.in_one_pass import Bounding, Candidates, Rule, text_of
+from ...bounding.in_one_pass import Bounding, Candidates, text_of
 from ...bounding.ranks import Ranks
 from ...errors import ArgumentError, DataError
 from ...reading.libraries import need
@@ -62,8 +62,7 @@ class BoundFn(beam.CombineFn):  # type: ignore[misc, name-defined]  # Beam is un
 
     def __init__(self, bounding: Bounding, find: Callable[[], Secret], *, weighted: bool) -> None:
         super().__init__()
-        self._find, self._weighted = find, weighted
-        self._rule, self._most = Rule(bounding), bounding.pairs
+        self._bounding, self._find, self._weighted = bounding, find, weighted
         self._made: Ranks | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -90,8 +89,8 @@ class BoundFn(beam.CombineFn):  # type: ignore[misc, name-defined]  # Beam is un
             large = any(isinstance(cell, int) and not -(2**63) <= cell < 2**64 for cell in (pair.person, *cells))
             wrong = "is a whole number beyond 64 bits" if large else "is not valid Unicode"
             raise DataError(NAME, wrong, "Correct the input, or convert it to text first") from None
-        for rank in self._ranks.smallest(shared, copies, self._most):
-            self._rule.take(
+        for rank in self._ranks.smallest(shared, copies, self._bounding.pairs):
+            self._bounding.take(
                 held[1], pair.group,
                 lambda: self._ranks.of_groups([pair.person], *([name] for name in pair.group)).item(),
                 (rank, tuple(map(text_of, cells))), (pair.group, pair.key, pair.value),
@@ -102,11 +101,11 @@ class BoundFn(beam.CombineFn):  # type: ignore[misc, name-defined]  # Beam is un
         kind, whole = self.create_accumulator()
         for other, found in accumulators:
             kind = _one_kind(kind, other)
-            self._rule.merge(whole, found)
+            self._bounding.merge(whole, found)
         return kind, whole
 
     def extract_output(self, held: Held) -> list[Kept]:
-        return self._rule.kept(held[1])
+        return self._bounding.kept(held[1])
 
 
 def _one_kind(kind: str, other: str) -> str:
