@@ -91,6 +91,7 @@ class BadRow:
     """A way in which a row is invalid: the column, an SQL condition, what is wrong and what to do.
 
     `compared` is the condition without SQL: an operator and what it compares a number with; None if null is invalid.
+    Such a row may be left out if users ask to skip invalid rows, unless it is not `skippable`: then it is reported.
     """
 
     column: str
@@ -98,6 +99,7 @@ class BadRow:
     problem: str
     way_out: str
     compared: tuple[Callable[[Any, Any], bool], int] | None = None
+    skippable: bool = True
 
     def holds(self, item: Any) -> bool:
         """The condition without SQL, for an item of a typed column."""
@@ -289,7 +291,8 @@ def bad_rows(columns: Columns, *, text: bool, largest: int | None, way_out: str 
             f"({arg('clip', True)}), or promise a larger maximum ({arg('max_value')})"
         )
         problem = f"is above the promised {arg('max_value', largest)}, which the guarantee relies on"
-        found.append(BadRow(columns.value, f"{number} > {largest}", problem, way_out, (operator.gt, largest)))
+        above_it = (operator.gt, largest)
+        found.append(BadRow(columns.value, f"{number} > {largest}", problem, way_out, above_it, skippable=False))
     return found
 
 

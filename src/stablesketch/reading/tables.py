@@ -116,9 +116,8 @@ class Table:
 
         With "skip", the first that is not skipped: a value above the promised maximum.
         """
-        skipped = bad_rows(columns, text=self.text, largest=None) if on_bad == "skip" else []
         every = bad_rows(columns, text=self.text, largest=largest, way_out=self.way_out)
-        bad = [one for one in every if one not in skipped]
+        bad = [one for one in every if not (on_bad == "skip" and one.skippable)]
         if not bad:
             return None
         any_bad = " or ".join(f"coalesce({one.condition}, false)" for one in bad)

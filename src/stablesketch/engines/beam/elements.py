@@ -116,7 +116,7 @@ class ElementReader:
         items += [("person", person)] if self.persons else []
         for column, item in items:
             bad = bad_item(column, item, self.largest, self.zeros)
-            if bad is not None and self.on_bad == "skip" and bad in _bad_items(None, self.zeros)[column]:
+            if bad is not None and self.on_bad == "skip" and bad.skippable:
                 return None
             if bad is not None:
                 raise bad.error(NAME, None, column)

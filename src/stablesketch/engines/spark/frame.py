@@ -90,9 +90,8 @@ class Pairs:
             None if columns.person is None else "u",
             columns.zeros,
         )
-        # A value above the promised maximum is reported, never skipped.
-        every, skipped = (bad_rows(ours, text=text is not None, largest=most) for most in (largest, None))
-        self._skipped = skipped if skip else []
+        every = bad_rows(ours, text=text is not None, largest=largest)
+        self._skipped = [one for one in every if skip and one.skippable]
         self._bad = [one for one in every if one not in self._skipped]
         absent = columns.zeros == "absent" and columns.value is not None
         self._zero = is_zero(ours, text=text is not None).replace('"', "`") if absent else ""
