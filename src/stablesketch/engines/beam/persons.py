@@ -33,8 +33,7 @@ Alike = tuple[Pair, int]  # a pair, and how many identical pairs its person has
 
 def by_likeness(pair: Pair) -> tuple[tuple[str, ...], Alike]:
     """Keys identical pairs of a person alike, to be counted: every part as text, with its sort."""
-    keys = pair.key if isinstance(pair.key, tuple) else (pair.key,)
-    parts = [pair.person, *keys, pair.value, *pair.group]
+    parts = [pair.person, *pair.parts_of_key, pair.value, *pair.group]
     sorts = (kind for part in parts for kind in kinds([part]))
     return (*map(text_of, parts), *sorts), (pair, 1)
 
@@ -80,8 +79,7 @@ class BoundFn(beam.CombineFn):  # type: ignore[misc, name-defined]  # Beam is un
     def add_input(self, held: Held, alike: Alike) -> Held:
         """Remembers a pair and its copies, as far as they may be kept."""
         pair, copies = alike
-        keys = pair.key if isinstance(pair.key, tuple) else (pair.key,)
-        cells = [*keys, *([pair.value] if self._weighted else []), *pair.group]
+        cells = [*pair.parts_of_key, *([pair.value] if self._weighted else []), *pair.group]
         (kind,) = kinds([pair.person])
         try:
             shared = self._ranks.of_pairs([pair.person], *([cell] for cell in cells)).item()
