@@ -252,6 +252,11 @@ def is_zero(columns: Columns, *, text: bool) -> str:
     return f"coalesce({zero(value) if text else f'{value} = 0'}, false)"
 
 
+def left_out(columns: Columns, *, text: bool) -> str:
+    """SQL for a row that is left out because its value is 0, whatever else it has; empty if no row is (`Columns`)."""
+    return is_zero(columns, text=text) if columns.zeros == "absent" and columns.value is not None else ""
+
+
 def bad_rows(columns: Columns, *, text: bool, largest: int | None, way_out: str = "") -> list[BadRow]:
     """Every way in which a row is invalid. A value above `largest`, the promised maximum, is reported, never skipped.
 
@@ -259,10 +264,8 @@ def bad_rows(columns: Columns, *, text: bool, largest: int | None, way_out: str 
     """
     fill = way_out or f"Drop such rows or fill them in first, or skip them ({arg('on_bad', 'skip')})"
     empty = "is empty or null" if text else "is null"
-    absent = columns.zeros == "absent" and columns.value is not None
-    unless = (
-        f" and not {is_zero(columns, text=text)}" if absent else ""
-    )  # a zero is left out, whatever else the row has
+    zeros = left_out(columns, text=text)
+    unless = f" and not {zeros}" if zeros else ""
     found = [BadRow(name, f"{quoted(name)} is null{unless}", empty, fill) for name in columns.names]
     if columns.value is None:
         return found
