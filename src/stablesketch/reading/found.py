@@ -21,7 +21,7 @@ from ..errors import ArgumentError, DataError
 from ..text.wording import arg, either, in_python
 from .columns import Columns
 from .header import cells_of
-from .lines import LONGEST_LINE
+from .lines import LONGEST_LINE, MARK
 from .packed import (
     HEAD,
     SUFFIXES,
@@ -208,7 +208,7 @@ def _found(
         return stated, usual
     if stated is None and named in (None, "lines") and list(names) == ["line"]:
         return "lines", usual
-    looks = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[")
+    looks = head.removeprefix(MARK).lstrip()[:1] in (b"{", b"[")
     if stated is None and skips:
         if named not in (None, "csv", "tsv", "lines"):
             return named, usual
