@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Literal, NamedTuple, get_args
+from typing import BinaryIO, Literal, NamedTuple, cast, get_args
 
-from ..errors import ArgumentError, DataError
+from ..errors import ArgumentError, DataError, check_choice
 from ..text.wording import arg, either, in_python
 from .columns import Columns
 from .header import cells_of
@@ -84,12 +84,9 @@ def stated_format(given: str | None) -> Format | None:
     Raises:
         ArgumentError: the format does not exist.
     """
-    for known in FORMATS:
-        if given == known:
-            return known
     if given is not None:
-        raise ArgumentError("format", given, f"must be one of {', '.join(FORMATS)}", "Choose one of these")
-    return None
+        check_choice("format", given, FORMATS)
+    return cast("Format | None", given)
 
 
 def format_by_name(paths: Sequence[Path], given: str | None) -> Format:
