@@ -224,9 +224,8 @@ class LineReader:
         if not lines.strip(b"\r\n"):
             return pa.table({mark: pa.array([], pa.string()) for mark in self._fields.marks})
         if lines.startswith(MARK):
-            lines = (
-                b"\n" + lines
-            )  # Arrow would remove it from the first line of a block, wherever the block is in its file
+            # Arrow would remove it from the first line of a block, wherever the block is in its file.
+            lines = b"\n" + lines
         table = arrow_csv.read_csv(
             pa.BufferReader(lines),
             read_options=arrow_csv.ReadOptions(
