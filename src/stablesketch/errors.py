@@ -7,7 +7,7 @@ which does not know this library can catch them as usual.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from types import UnionType
 from typing import Any
 
@@ -229,6 +229,12 @@ def check_type(argument: str, value: object, kind: type | UnionType, must: str, 
     """Refuses a value of another type; the error shows that type, never the value."""
     if not isinstance(value, kind):
         raise ArgumentTypeError(argument, type(value), must, way_out)
+
+
+def check_choice(argument: str, value: object, choices: Collection[str]) -> None:
+    """Refuses a value that is not one of these."""
+    if value not in choices:
+        raise ArgumentError(argument, value, f"must be one of {', '.join(choices)}", "Choose one of these")
 
 
 def sentence(text: str) -> str:

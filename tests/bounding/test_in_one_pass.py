@@ -12,7 +12,7 @@ import pytest
 from engine_streams import rows, secret
 
 import stablesketch as ss
-from stablesketch.bounding.in_one_pass import Bounding, Candidates, Rule, kept_rows
+from stablesketch.bounding.in_one_pass import Bounding, Candidates, kept_rows
 from stablesketch.bounding.persons import bounded_in_sql
 from stablesketch.bounding.ranks import Ranks
 from stablesketch.reading.columns import Columns
@@ -107,7 +107,7 @@ def brute_force(rows: list[tuple[str, str]], pairs: int, groups: int) -> list[tu
     return sorted(left, key=lambda row: of_pair(row[1], row[0]))[:pairs]
 
 
-def take(rule: Rule, found: Candidates[tuple[str, str]], group: str, key: str) -> None:
+def take(rule: Bounding, found: Candidates[tuple[str, str]], group: str, key: str) -> None:
     rule.take(found, (group,), lambda: of_group(group), (of_pair(key, group), (key, group)), (group, key))
 
 
@@ -115,7 +115,7 @@ def take(rule: Rule, found: Candidates[tuple[str, str]], group: str, key: str) -
 def test_candidates_of_one_person_merge_in_any_order(pairs: int, groups: int) -> None:
     """Random rows, dealt to random heaps, merged in random order: what is kept is what the definition keeps."""
     dice = random.Random(f"{pairs} {groups}")
-    rule = Rule(Bounding(pairs, groups))
+    rule = Bounding(pairs, groups)
     for _ in range(60):
         rows = [(f"group {dice.randrange(9)}", f"key {dice.randrange(6)}") for _ in range(dice.randrange(1, 50))]
         heaps: list[Candidates[tuple[str, str]]] = [Candidates() for _ in range(dice.randrange(1, 8))]
@@ -133,7 +133,7 @@ def test_candidates_of_one_person_merge_in_any_order(pairs: int, groups: int) ->
 
 
 def test_merging_leaves_the_other_as_it_was() -> None:
-    rule = Rule(Bounding(2, 2))
+    rule = Bounding(2, 2)
     one, other = Candidates[tuple[str, str]](), Candidates[tuple[str, str]]()
     for i in range(6):
         take(rule, other, "group", f"key {i}")

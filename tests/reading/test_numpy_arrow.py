@@ -1,4 +1,4 @@
-"""Numbers go from numpy to Arrow and back as they are, and pandas is not imported for it."""
+"""Numbers go from numpy to Arrow and back as they are, texts from bytes, and pandas is not imported for it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from stablesketch.reading.numpy_arrow import from_numpy, to_numpy
+from stablesketch.reading.numpy_arrow import from_numpy, text_column, to_numpy
 
 
 @pytest.mark.parametrize("kind", [np.int32, np.int64, np.uint64])
@@ -23,6 +23,17 @@ def test_there_and_back(kind: type) -> None:
         assert to_numpy(column).tolist() == some.tolist()
     assert to_numpy(pa.array([1, None, 3], pa.int32()).drop_null()).tolist() == [1, 3]
     assert to_numpy(from_numpy(numbers).slice(5, 2)).tolist() == [5, 6]
+
+
+def test_a_column_of_text_is_made_from_bytes() -> None:
+    texts = ["", "a", "äö", "b\n", ""] * 3
+    content, offsets = "".join(texts).encode(), np.cumsum([0, *(len(one.encode()) for one in texts)])
+    assert text_column(offsets, content).equals(pa.array(texts))
+    valid = np.array([text != "" for text in texts])
+    assert text_column(offsets, content, valid).equals(pa.array([text or None for text in texts]))
+    assert text_column(np.array([0]), b"").equals(pa.array([], pa.string()))
+    with pytest.raises(pa.ArrowInvalid):
+        text_column(np.array([0, 1]), b"\xff").validate(full=True)
 
 
 RELEASES = """

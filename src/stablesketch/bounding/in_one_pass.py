@@ -43,25 +43,6 @@ Rank = tuple[int, tuple[Any, ...]]  # the cells break ties
 Row = TypeVar("Row")  # anything that identifies a row
 
 
-@dataclass(frozen=True)
-class Bounding:
-    """At most `pairs` pairs of a person, in at most `groups` groups; `group_columns` columns name a group."""
-
-    pairs: int
-    groups: int
-    group_columns: int = 0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "groups", groups_of_person(self.groups))
-
-
-def groups_of_person(groups: object) -> int:
-    """How many groups of a person count at most."""
-    return checked_whole(
-        "groups_per_person", groups, "Pass 1, or a few", least=1, most=2**31, must="must be at least 1"
-    )
-
-
 class Candidates(Generic[Row]):
     """What may still be kept of one person: each group with its rank, and rows with theirs."""
 
@@ -75,11 +56,16 @@ class Candidates(Generic[Row]):
         return (row for _, ones in self.groups.values() for _, row in ones)
 
 
-class Rule:
-    """The rule that decides which rows are kept."""
+@dataclass(frozen=True)
+class Bounding:
+    """The rule: at most `pairs` pairs of a person, in at most `groups` groups; `group_columns` columns name a group."""
 
-    def __init__(self, bounding: Bounding) -> None:
-        self._most = bounding
+    pairs: int
+    groups: int
+    group_columns: int = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "groups", groups_of_person(self.groups))
 
     def take(self, found: Candidates[Row], group: Texts, of_group: Callable[[], int], rank: Rank, row: Row) -> None:
         """Remembers a row of this rank if it may still be kept. `of_group` computes the rank of its group."""
@@ -87,7 +73,7 @@ class Rule:
             return
         ones = found.groups[group][1]
         ones.append((rank, row))
-        if len(ones) >= 4 * self._most.pairs:
+        if len(ones) >= 4 * self.pairs:
             self._cut(ones)
 
     def merge(self, found: Candidates[Row], others: Candidates[Row]) -> None:
@@ -107,7 +93,7 @@ class Rule:
     def _admitted(self, found: Candidates[Row], group: Texts, rank: Rank) -> bool:
         """Whether the group is among the smallest so far. If so it is opened, and the largest one makes room for it."""
         found.groups[group] = (rank, [])
-        if len(found.groups) > self._most.groups:
+        if len(found.groups) > self.groups:
             worst = max(found.groups, key=lambda name: found.groups[name][0])
             del found.groups[worst]
             return worst != group
@@ -115,14 +101,21 @@ class Rule:
 
     def _cut(self, ones: list[tuple[Rank, Row]]) -> None:
         ones.sort(key=lambda one: one[0])
-        del ones[self._most.pairs :]
+        del ones[self.pairs :]
+
+
+def groups_of_person(groups: object) -> int:
+    """How many groups of a person count at most."""
+    return checked_whole(
+        "groups_per_person", groups, "Pass 1, or a few", least=1, most=2**31, must="must be at least 1"
+    )
 
 
 def kept_rows(batches: Iterable[Any], bounding: Bounding, secret: Secret) -> Iterator[Any]:
     """The rows to keep. Rows must be sorted by person, then by all other columns, so that identical rows are adjacent.
     The columns are k0, ..., v, g0, ..., u, and no cell is null.
     """
-    rule, ranks, numbered = Rule(bounding), Ranks(secret), _Numbered()
+    ranks, numbered = Ranks(secret), _Numbered()
     held: dict[int, Any] = {}  # batches with candidates of the current person
     person: Any = None
     found: Candidates[tuple[int, int]] = Candidates()  # (batch, row)
@@ -136,14 +129,15 @@ def kept_rows(batches: Iterable[Any], bounding: Bounding, secret: Secret) -> Ite
         of_pairs = ranks.of_copies(shared, numbered.next(shared)).tolist()
         for row, (own, *cells) in enumerate(zip(*map(_cells, [people, *columns]), strict=True)):
             if own != person:
-                chosen += rule.kept(found)
+                chosen += bounding.kept(found)
                 person, found = own, Candidates()
             group = tuple(cells[len(cells) - bounding.group_columns :])
-            rule.take(found, group, partial(of_groups.__getitem__, row), (of_pairs[row], tuple(cells)), (number, row))
+            of_group, rank = partial(of_groups.__getitem__, row), (of_pairs[row], tuple(cells))
+            bounding.take(found, group, of_group, rank, (number, row))
         yield from _taken(held, chosen)
         still = {which for which, _ in found.rows()}
         held = {which: batch for which, batch in held.items() if which in still}
-    yield from _taken(held, rule.kept(found))
+    yield from _taken(held, bounding.kept(found))
 
 
 class _Numbered:

@@ -25,12 +25,12 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from ..errors import ArgumentError
 from ..reading.columns import Columns
 from ..reading.duckdb import DuckDB
 from ..reading.numpy_arrow import from_numpy, to_numpy
 from ..secret import Secret
 from .in_memory import held, kept_in_memory
+from .in_one_pass import groups_of_person
 from .ranks import Ranks
 
 _RUN = 1024  # identical rows
@@ -40,9 +40,7 @@ def bounded(
     duckdb: DuckDB, query: str, columns: Columns, *, pairs: int, groups: int, secret: Secret, source: str = "the data"
 ) -> str:
     """The pairs of `query` (k0, ..., v, g0, ..., u) to keep, as SQL."""
-    if not 1 <= groups <= 2**31:
-        raise ArgumentError("groups_per_person", groups, "must be at least 1", "Pass 1, or a few")
-    ranks = Ranks(secret)
+    ranks, groups = Ranks(secret), groups_of_person(groups)
     rows = held(duckdb.stream(query, source))
     if rows is not None:
         keys = [*columns.key_marks, *(["v"] if columns.value is not None else [])]

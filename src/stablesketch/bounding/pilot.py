@@ -27,7 +27,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from ..errors import ArgumentError
+from ..errors import ArgumentError, check_choice
 from ..plan import Plan
 from ..plan.mechanism import mechanism_of
 from ..privacy import Privacy
@@ -65,10 +65,7 @@ class People:
             raise ArgumentError("people", self.people, "must be at least 1", "Pass a rough number")
         if not 1.0 <= self.rows < math.inf:
             raise ArgumentError("rows", self.rows, "must be at least 1", "Pass 1 or more")
-        if self.spread not in get_args(Spread):
-            raise ArgumentError(
-                "spread", self.spread, f"must be one of {', '.join(get_args(Spread))}", "Choose one of these"
-            )
+        check_choice("spread", self.spread, get_args(Spread))
         if self.keys is not None and self.keys < 1:
             raise ArgumentError("keys", self.keys, "must be at least 1", "Pass a rough number")
 

@@ -91,6 +91,7 @@ class BadRow:
     """A way in which a row is invalid: the column, an SQL condition, what is wrong and what to do.
 
     `compared` is the condition without SQL: an operator and what it compares a number with; None if null is invalid.
+    Such a row may be left out if users ask to skip invalid rows, unless it is not `skippable`: then it is reported.
     """
 
     column: str
@@ -98,6 +99,7 @@ class BadRow:
     problem: str
     way_out: str
     compared: tuple[Callable[[Any, Any], bool], int] | None = None
+    skippable: bool = True
 
     def holds(self, item: Any) -> bool:
         """The condition without SQL, for an item of a typed column."""
@@ -250,6 +252,11 @@ def is_zero(columns: Columns, *, text: bool) -> str:
     return f"coalesce({zero(value) if text else f'{value} = 0'}, false)"
 
 
+def left_out(columns: Columns, *, text: bool) -> str:
+    """SQL for a row that is left out because its value is 0, whatever else it has; empty if no row is (`Columns`)."""
+    return is_zero(columns, text=text) if columns.zeros == "absent" and columns.value is not None else ""
+
+
 def bad_rows(columns: Columns, *, text: bool, largest: int | None, way_out: str = "") -> list[BadRow]:
     """Every way in which a row is invalid. A value above `largest`, the promised maximum, is reported, never skipped.
 
@@ -257,10 +264,8 @@ def bad_rows(columns: Columns, *, text: bool, largest: int | None, way_out: str 
     """
     fill = way_out or f"Drop such rows or fill them in first, or skip them ({arg('on_bad', 'skip')})"
     empty = "is empty or null" if text else "is null"
-    absent = columns.zeros == "absent" and columns.value is not None
-    unless = (
-        f" and not {is_zero(columns, text=text)}" if absent else ""
-    )  # a zero is left out, whatever else the row has
+    zeros = left_out(columns, text=text)
+    unless = f" and not {zeros}" if zeros else ""
     found = [BadRow(name, f"{quoted(name)} is null{unless}", empty, fill) for name in columns.names]
     if columns.value is None:
         return found
@@ -289,7 +294,8 @@ def bad_rows(columns: Columns, *, text: bool, largest: int | None, way_out: str 
             f"({arg('clip', True)}), or promise a larger maximum ({arg('max_value')})"
         )
         problem = f"is above the promised {arg('max_value', largest)}, which the guarantee relies on"
-        found.append(BadRow(columns.value, f"{number} > {largest}", problem, way_out, (operator.gt, largest)))
+        above_it = (operator.gt, largest)
+        found.append(BadRow(columns.value, f"{number} > {largest}", problem, way_out, above_it, skippable=False))
     return found
 
 

@@ -15,13 +15,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Literal, NamedTuple, get_args
+from typing import BinaryIO, Literal, NamedTuple, cast, get_args
 
-from ..errors import ArgumentError, DataError
+from ..errors import ArgumentError, DataError, check_choice
 from ..text.wording import arg, either, in_python
 from .columns import Columns
 from .header import cells_of
-from .lines import LONGEST_LINE
+from .lines import LONGEST_LINE, MARK
 from .packed import (
     HEAD,
     SUFFIXES,
@@ -84,12 +84,9 @@ def stated_format(given: str | None) -> Format | None:
     Raises:
         ArgumentError: the format does not exist.
     """
-    for known in FORMATS:
-        if given == known:
-            return known
     if given is not None:
-        raise ArgumentError("format", given, f"must be one of {', '.join(FORMATS)}", "Choose one of these")
-    return None
+        check_choice("format", given, FORMATS)
+    return cast("Format | None", given)
 
 
 def format_by_name(paths: Sequence[Path], given: str | None) -> Format:
@@ -208,7 +205,7 @@ def _found(
         return stated, usual
     if stated is None and named in (None, "lines") and list(names) == ["line"]:
         return "lines", usual
-    looks = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[")
+    looks = head.removeprefix(MARK).lstrip()[:1] in (b"{", b"[")
     if stated is None and skips:
         if named not in (None, "csv", "tsv", "lines"):
             return named, usual

@@ -22,7 +22,7 @@ from typing import Literal
 
 from ..errors import DataError, did_you_mean
 from ..text.wording import arg
-from .lines import LONGEST_LINE, too_long
+from .lines import LONGEST_LINE, MARK, too_long
 from .packed import compression_of, opened_text, unreadable
 
 _STEP = 1 << 14
@@ -78,7 +78,7 @@ def first_row(read: Callable[[int], bytes], source: str, delimiter: str) -> Firs
             if end > LONGEST_LINE:
                 raise too_long(source, 1)
             if cells == [b""]:
-                if held.removeprefix(b"\xef\xbb\xbf").strip():
+                if held.removeprefix(MARK).strip():
                     raise DataError(source, "the first line is empty", "Remove empty lines before the first row", row=1)
                 raise empty(source)
             return FirstRow(cells, held[:end], held[end:])
@@ -101,7 +101,7 @@ def other_columns(source: str, first: str) -> DataError:
 def _split(held: bytes, delimiter: bytes, source: str, *, ended: bool) -> tuple[list[bytes], int] | None:
     """The cells of the first row and where it ends, line end included; None if more must be read to know."""
     plain = re.compile(rb'(?![ \t]*+")(?:(?!%b)[^\r\n])*+' % re.escape(delimiter))
-    place = 3 if held.startswith(b"\xef\xbb\xbf") else 0
+    place = len(MARK) if held.startswith(MARK) else 0
     cells: list[bytes] = []
     while True:
         quoted = held[place : place + 1] == b'"'
@@ -110,24 +110,22 @@ def _split(held: bytes, delimiter: bytes, source: str, *, ended: bool) -> tuple[
         # A quote may be doubled, a \r be followed by \n, a delimiter have several bytes: look past the cell.
         if not ended and (len(held) - after < 4 or found is None):
             return None
+        if found is None and quoted:
+            raise _misquoted(source, "unterminated quoted field in the first row")
         if found is None:
-            problem = (
-                "unterminated quoted field in the first row" if quoted else "spaces before the opening quote of a field"
-            )
-            raise DataError(source, problem, f"Correct it, or name the delimiter ({arg('delimiter')})", row=1)
+            raise _misquoted(source, "spaces before the opening quote of a field")
         cells.append(found[1].replace(b'""', b'"') if quoted else found[0])
         if held.startswith(delimiter, after):
             place = after + len(delimiter)
             continue
         end = re.compile(rb"\r\n|\r|\n|\Z").match(held, after)
         if end is None:
-            raise DataError(
-                source,
-                "text after the closing quote of a field in the first row",
-                f"Correct it, or name the delimiter ({arg('delimiter')})",
-                row=1,
-            )
+            raise _misquoted(source, "text after the closing quote of a field in the first row")
         return cells, end.end()
+
+
+def _misquoted(source: str, problem: str) -> DataError:
+    return DataError(source, problem, f"Correct it, or name the delimiter ({arg('delimiter')})", row=1)
 
 
 def cells_of(head: bytes, delimiter: str) -> list[bytes]:

@@ -21,12 +21,11 @@ from ..errors import DataError
 from ..text.wording import arg
 from .columns import quoted
 from .duckdb import DuckDB, text_literal
-from .lines import LONGEST_LINE
+from .lines import LONGEST_LINE, MARK
 from .packed import Rest, opened_text, stored
 
 BY_LINE = ", format = 'newline_delimited', ignore_errors = true"
 """Arguments of DuckDB's `read_json`."""
-_MARK = b"\xef\xbb\xbf"
 _SAMPLE = 1 << 20
 
 
@@ -106,7 +105,7 @@ def of_lines(duckdb: DuckDB, path: Path) -> Path:
     """
     with opened_text(path) as file:
         head = file.read(1 << 14)
-        line = head.removeprefix(_MARK).lstrip()
+        line = head.removeprefix(MARK).lstrip()
         while b"\n" not in line and len(line) < LONGEST_LINE and (more := file.read(1 << 14)):
             head, line = head + more, (line + more).lstrip()
         if line.startswith(b"[") or line.partition(b"\n")[0].strip() == b"{":
@@ -117,10 +116,10 @@ def of_lines(duckdb: DuckDB, path: Path) -> Path:
                 f"Write one object on each line (jq -c '.[]' FILE, or jq -c . FILE), or leave out "
                 f"{arg('on_bad', 'skip')}",
             )
-        if not head.startswith(_MARK):
+        if not head.startswith(MARK):
             return path
         place = duckdb.place(duckdb.named(path), "unmarked.jsonl")
-        stored(Rest(file, head.removeprefix(_MARK)), place, duckdb.named(path))
+        stored(Rest(file, head.removeprefix(MARK)), place, duckdb.named(path))
         return place
 
 

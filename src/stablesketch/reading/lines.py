@@ -9,6 +9,9 @@ from ..errors import DataError
 LONGEST_LINE = 2_000_000
 """Maximum bytes of a line, including its end: DuckDB's limit, and therefore also that of pipes and of Spark."""
 
+MARK = b"\xef\xbb\xbf"
+"""The byte order mark of UTF-8. Some programs begin files with it; it is not part of the first line."""
+
 _CHUNK = 1 << 20
 
 
@@ -44,6 +47,15 @@ def _check_lengths(whole: bytes, source: str, before: int) -> None:
     for number, line in enumerate(whole.split(b"\n"), start=before + 1):
         if len(line) >= LONGEST_LINE:
             raise too_long(source, number)
+
+
+def is_text(line: bytes) -> bool:
+    """Whether the line is UTF-8."""
+    try:
+        line.decode()
+        return True
+    except UnicodeDecodeError:
+        return False
 
 
 def too_long(source: str, row: int | None) -> DataError:

@@ -137,7 +137,7 @@ def _as_table(pa: Any, frame: Any, columns: Columns) -> Any:
     unfit = (pa.ArrowException, OverflowError, UnicodeError)
     try:
         made = pa.table(frame)
-        index = set(_index(frame)) - set(map(str, getattr(frame, "columns", ()))) - set(columns.names)
+        index = set(_index(frame)) - set(named) - set(columns.names)
         return made.drop_columns([name for name in made.column_names if name in index])  # names of rows, not a column
     except unfit:
         column = None
@@ -176,10 +176,8 @@ def with_usual_types(data: Any, columns: Columns) -> Any:
     have = list(data.column_names if isinstance(data, pa.Table) else getattr(data, "columns", []))
     if len(set(have)) < len(have) or not set(columns.names) <= set(have):
         return data
-    texts = {*columns.key, *columns.by, columns.person}
-    return pa.table({
-        name: pa.array([], pa.string() if name in texts else pa.int64()) for name in columns.picked(have)
-    })  # fmt: skip
+    untyped = pa.schema([(name, pa.null()) for name in columns.picked(have)])
+    return typed(untyped.empty_table(), columns)
 
 
 def _index(frame: Any) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..errors import ArgumentError, DataError
 from ..text.wording import arg
-from .columns import BadRow, Cast, Columns, OnBad, bad_rows, checked_types, is_zero, selection
+from .columns import BadRow, Cast, Columns, OnBad, bad_rows, checked_types, left_out, selection
 from .duckdb import DuckDB, text_literal
 from .header import Doubt
 
@@ -72,9 +72,8 @@ class Table:
 
     def query(self, columns: Columns, on_bad: OnBad) -> str:
         """The pairs as SQL: k0, ..., v, g0, ..., u; zeros as in `columns`. With "skip", only valid rows."""
-        skip = on_bad == "skip"
-        absent = columns.zeros == "absent" and columns.value is not None
-        where = [f"not {is_zero(columns, text=self.text)}"] * absent + [self._good(columns)] * skip
+        skip, zeros = on_bad == "skip", left_out(columns, text=self.text)
+        where = [f"not {zeros}"] * bool(zeros) + [self._good(columns)] * skip
         query = f"select {selection(columns, text=self.text, checked=skip)} from {self.origin}"
         return f"{query} where {' and '.join(where)}" if where else query
 
@@ -116,9 +115,8 @@ class Table:
 
         With "skip", the first that is not skipped: a value above the promised maximum.
         """
-        skipped = bad_rows(columns, text=self.text, largest=None) if on_bad == "skip" else []
         every = bad_rows(columns, text=self.text, largest=largest, way_out=self.way_out)
-        bad = [one for one in every if one not in skipped]
+        bad = [one for one in every if not (on_bad == "skip" and one.skippable)]
         if not bad:
             return None
         any_bad = " or ".join(f"coalesce({one.condition}, false)" for one in bad)

@@ -16,7 +16,8 @@ import numpy as np
 
 from ..errors import DataError
 from .libraries import need
-from .lines import whole_lines
+from .lines import MARK, is_text, whole_lines
+from .numpy_arrow import text_column
 from .packed import Readable, Rest, begun, opened_text, unreadable
 from .streams import Stream, joined
 
@@ -38,7 +39,7 @@ def _lines(name: str, opened: Callable[[], AbstractContextManager[Readable]]) ->
         try:
             with opened() as file:
                 text = begun(file, name)
-                unmarked = Rest(text, text.read(3).removeprefix(b"\xef\xbb\xbf"))
+                unmarked = Rest(text, text.read(len(MARK)).removeprefix(MARK))
                 for lines in whole_lines(unmarked.read, name):
                     batch = _batch(lines, name, rows)
                     rows += batch.num_rows
@@ -51,29 +52,20 @@ def _lines(name: str, opened: Callable[[], AbstractContextManager[Readable]]) ->
 
 def _batch(lines: bytes, name: str, before: int) -> Any:
     """An Arrow column of text, made without a Python object per line: offsets and bytes, without line ends."""
-    pa = need("pyarrow")
     data = np.frombuffer(lines if lines.endswith(b"\n") else lines + b"\n", np.uint8)
     newline = data == 10
     ends = newline.copy()
     ends[:-1] |= (data[:-1] == 13) & newline[1:]
-    offsets = np.concatenate([[0], np.cumsum(~ends, dtype=np.int64)[newline]]).astype(np.int32)
+    offsets = np.concatenate([[0], np.cumsum(~ends, dtype=np.int64)[newline]])
     body = data[~ends]
-    valid = np.packbits(np.diff(offsets) > 0, bitorder="little")  # an empty line is not a key
-    buffers = [pa.py_buffer(valid), pa.py_buffer(offsets), pa.py_buffer(body)]
-    column = pa.Array.from_buffers(pa.string(), len(offsets) - 1, buffers)
+    column = text_column(offsets, body, valid=np.diff(offsets) > 0)  # an empty line is not a key
     try:
         column.validate(full=True)
-    except pa.ArrowInvalid:
+    except need("pyarrow").ArrowInvalid:
         raise _not_text(lines, name, before) from None
-    return pa.RecordBatch.from_arrays([column], names=["line"])
+    return need("pyarrow").RecordBatch.from_arrays([column], names=["line"])
 
 
 def _not_text(lines: bytes, name: str, before: int) -> DataError:
-    row = None
-    for number, line in enumerate(lines.split(b"\n"), start=before + 1):
-        try:
-            line.decode()
-        except UnicodeDecodeError:
-            row = number
-            break
+    row = next((row for row, line in enumerate(lines.split(b"\n"), start=before + 1) if not is_text(line)), None)
     return DataError(name, "the text is not UTF-8", "Convert it: iconv -f LATIN1 -t UTF-8, for example", row=row)

@@ -167,9 +167,8 @@ class CollectFn(beam.CombineFn):  # type: ignore[misc, name-defined]
         except (BadBatch, OverflowError, UnicodeError, arrow_error) as error:
             counted = collector.plan.privacy.unit == "individual"
             look_through(columns, values, None if self._clip or counted else collector.plan.privacy.max_value)
-            wrong = (
-                str(error) if isinstance(error, BadBatch) else "cannot be converted to an Arrow column"
-            )  # Arrow's message shows the key
+            # Arrow's own message shows the key.
+            wrong = str(error) if isinstance(error, BadBatch) else "cannot be converted to an Arrow column"
             wrong = "is a whole number beyond 64 bits" if isinstance(error, OverflowError) else wrong
             wrong = "is not valid Unicode" if isinstance(error, UnicodeError) else wrong
             raise DataError(NAME, wrong, "Correct the input, or convert keys to text first", column="key") from None

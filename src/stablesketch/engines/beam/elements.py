@@ -39,6 +39,10 @@ class Pair(NamedTuple):
     key: Any
     value: int
 
+    @property
+    def parts_of_key(self) -> tuple[Any, ...]:
+        return self.key if isinstance(self.key, tuple) else (self.key,)
+
 
 def have_values(privacy: Privacy) -> bool:
     """Whether elements are (key, value), not keys alone: values vary, or count individuals."""
@@ -116,7 +120,7 @@ class ElementReader:
         items += [("person", person)] if self.persons else []
         for column, item in items:
             bad = bad_item(column, item, self.largest, self.zeros)
-            if bad is not None and self.on_bad == "skip" and bad in _bad_items(None, self.zeros)[column]:
+            if bad is not None and self.on_bad == "skip" and bad.skippable:
                 return None
             if bad is not None:
                 raise bad.error(NAME, None, column)
@@ -163,7 +167,7 @@ def _bad_items(largest: int | None, zeros: Zeros) -> dict[str, list[BadRow]]:
 def _kind(of: type) -> str | None:
     """The sort of key of a type; None if it cannot be a key."""
     for kind, types in (
-        (None, bool),
+        (None, (bool, np.timedelta64)),
         ("whole number", (int, np.integer)),
         ("text", str),
         ("bytes", bytes),
@@ -172,7 +176,7 @@ def _kind(of: type) -> str | None:
         ("UUID", uuid.UUID),
     ):
         if issubclass(of, types):
-            return None if issubclass(of, np.timedelta64) else kind
+            return kind
     return None
 
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ...bounding.groups import Name
-from ...bounding.in_one_pass import Bounding, Candidates, Rule, text_of
+from ...bounding.in_one_pass import Bounding, Candidates, text_of
 from ...bounding.ranks import Ranks
 from ...errors import ArgumentError, DataError
 from ...reading.libraries import need
@@ -33,8 +33,7 @@ Alike = tuple[Pair, int]  # a pair, and how many identical pairs its person has
 
 def by_likeness(pair: Pair) -> tuple[tuple[str, ...], Alike]:
     """Keys identical pairs of a person alike, to be counted: every part as text, with its sort."""
-    keys = pair.key if isinstance(pair.key, tuple) else (pair.key,)
-    parts = [pair.person, *keys, pair.value, *pair.group]
+    parts = [pair.person, *pair.parts_of_key, pair.value, *pair.group]
     sorts = (kind for part in parts for kind in kinds([part]))
     return (*map(text_of, parts), *sorts), (pair, 1)
 
@@ -62,8 +61,7 @@ class BoundFn(beam.CombineFn):  # type: ignore[misc, name-defined]  # Beam is un
 
     def __init__(self, bounding: Bounding, find: Callable[[], Secret], *, weighted: bool) -> None:
         super().__init__()
-        self._find, self._weighted = find, weighted
-        self._rule, self._most = Rule(bounding), bounding.pairs
+        self._bounding, self._find, self._weighted = bounding, find, weighted
         self._made: Ranks | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -81,8 +79,7 @@ class BoundFn(beam.CombineFn):  # type: ignore[misc, name-defined]  # Beam is un
     def add_input(self, held: Held, alike: Alike) -> Held:
         """Remembers a pair and its copies, as far as they may be kept."""
         pair, copies = alike
-        keys = pair.key if isinstance(pair.key, tuple) else (pair.key,)
-        cells = [*keys, *([pair.value] if self._weighted else []), *pair.group]
+        cells = [*pair.parts_of_key, *([pair.value] if self._weighted else []), *pair.group]
         (kind,) = kinds([pair.person])
         try:
             shared = self._ranks.of_pairs([pair.person], *([cell] for cell in cells)).item()
@@ -90,8 +87,8 @@ class BoundFn(beam.CombineFn):  # type: ignore[misc, name-defined]  # Beam is un
             large = any(isinstance(cell, int) and not -(2**63) <= cell < 2**64 for cell in (pair.person, *cells))
             wrong = "is a whole number beyond 64 bits" if large else "is not valid Unicode"
             raise DataError(NAME, wrong, "Correct the input, or convert it to text first") from None
-        for rank in self._ranks.smallest(shared, copies, self._most):
-            self._rule.take(
+        for rank in self._ranks.smallest(shared, copies, self._bounding.pairs):
+            self._bounding.take(
                 held[1], pair.group,
                 lambda: self._ranks.of_groups([pair.person], *([name] for name in pair.group)).item(),
                 (rank, tuple(map(text_of, cells))), (pair.group, pair.key, pair.value),
@@ -102,11 +99,11 @@ class BoundFn(beam.CombineFn):  # type: ignore[misc, name-defined]  # Beam is un
         kind, whole = self.create_accumulator()
         for other, found in accumulators:
             kind = _one_kind(kind, other)
-            self._rule.merge(whole, found)
+            self._bounding.merge(whole, found)
         return kind, whole
 
     def extract_output(self, held: Held) -> list[Kept]:
-        return self._rule.kept(held[1])
+        return self._bounding.kept(held[1])
 
 
 def _one_kind(kind: str, other: str) -> str:

@@ -86,8 +86,7 @@ def _by_key(pair: Pair) -> Any:
     """For whole keys (bounding/whole_keys.py): keys a pair by the sort and the text of its key, which have the same
     bytes on every worker.
     """
-    parts = pair.key if isinstance(pair.key, tuple) else (pair.key,)
-    return json.dumps([[*kinds([part]), text_of(part)] for part in parts]), (pair.key, pair.value)
+    return json.dumps([[*kinds([part]), text_of(part)] for part in pair.parts_of_key]), (pair.key, pair.value)
 
 
 def _whole_key(element: Any, largest: int | None) -> Any:

@@ -13,7 +13,7 @@ from ...collector import Collector
 from ...errors import HIDDEN, ArgumentError, Shown
 from ...plan import Plan
 from ...reading.libraries import need
-from ...reading.numpy_arrow import from_numpy, to_numpy
+from ...reading.numpy_arrow import from_numpy, text_column, to_numpy
 from ...sketch.projection import Fingerprints, Totals
 from ...text.wording import arg
 
@@ -23,7 +23,8 @@ _ENTRY_BYTES = 64  # of an open entry; measured
 
 _MOST_WAITING = 1 << 22  # keys, of 16 bytes each, before collectors are opened for them
 
-_BETWEEN = "\x1f"  # separates the parts of a name
+BETWEEN = "\x1f"
+"""Separates the parts of a name."""
 
 
 def check_room(names: Sequence[Name], plan: Plan) -> None:
@@ -57,14 +58,9 @@ class ListedGroups:
         self._collectors: dict[int, Collector] = {}
         self._waiting: dict[int, list[tuple[Fingerprints, Totals, int]]] = {}
         self._keys = 0  # waiting
-        pa = need("pyarrow")
         self._index_in = need("pyarrow.compute").index_in
-        texts = [_BETWEEN.join(name).encode() for name in names]
-        ends = np.cumsum([0, *map(len, texts)], dtype=np.int32)
-        # From its buffers: pa.array would import pandas, if it is installed.
-        self._listed = pa.Array.from_buffers(
-            pa.string(), len(texts), [None, pa.py_buffer(ends), pa.py_buffer(b"".join(texts))]
-        )
+        listed = [BETWEEN.join(name).encode() for name in names]
+        self._listed = text_column(np.cumsum([0, *map(len, listed)]), b"".join(listed))
 
     def add(self, code: int, fingerprints: Fingerprints, totals: Totals, pairs: int) -> None:
         """Counts folded pairs of a group, now or later: waiting pairs take less memory than an open collector."""
@@ -129,7 +125,7 @@ class MetGroups:
     def _code(self, text: str) -> int:
         code = self._codes.get(text)
         if code is None:
-            name = tuple(text.split(_BETWEEN)) if self._columns > 1 else (text,)
+            name = tuple(text.split(BETWEEN)) if self._columns > 1 else (text,)
             if len(name) != self._columns:
                 raise ArgumentError(
                     "by", HIDDEN, "must not contain the character U+001F in the name of a group", "Rename the group"

@@ -28,7 +28,7 @@ from ...sketch.columns import MAX_WEIGHT
 from ...sketch.projection import Totals
 from ...text.wording import arg
 from .fold import Fold, FoldedSink, Unfolded
-from .group_collectors import ListedGroups, MetGroups
+from .group_collectors import BETWEEN, ListedGroups, MetGroups
 
 
 class BadBatch(Exception):
@@ -142,7 +142,7 @@ def pour_groups(
         try:
             batch = _without_zeros(read, zeros or zeros_under(plan.privacy.relation))
             names = [batch.column(mark) for mark in batch.schema.names if mark.startswith("g")]
-            joined = names[0] if len(names) == 1 else compute.binary_join_element_wise(*names, "\x1f")
+            joined = names[0] if len(names) == 1 else compute.binary_join_element_wise(*names, BETWEEN)
             if joined.null_count:
                 raise ArgumentError("by", None, "must not be null in any row", "Drop such rows first, or skip them")
             found = groups.codes(joined)

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from ...errors import ArgumentTypeError, DataError
-from ...reading.columns import BadRow, Cast, Columns, bad_rows, checked_types, is_zero
+from ...reading.columns import BadRow, Cast, Columns, bad_rows, checked_types, left_out
 from ...reading.libraries import need
 from ...reading.values import digits
 from ...text.wording import arg, either
@@ -90,12 +90,10 @@ class Pairs:
             None if columns.person is None else "u",
             columns.zeros,
         )
-        # A value above the promised maximum is reported, never skipped.
-        every, skipped = (bad_rows(ours, text=text is not None, largest=most) for most in (largest, None))
-        self._skipped = skipped if skip else []
+        every = bad_rows(ours, text=text is not None, largest=largest)
+        self._skipped = [one for one in every if skip and one.skippable]
         self._bad = [one for one in every if one not in self._skipped]
-        absent = columns.zeros == "absent" and columns.value is not None
-        self._zero = is_zero(ours, text=text is not None).replace('"', "`") if absent else ""
+        self._zero = left_out(ours, text=text is not None).replace('"', "`")
 
     def _marked(self, frame: DataFrame) -> DataFrame:
         """The columns as they are in the source, because a cast could overflow before the row is checked."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, TypeVar
 
 from ...collector import Collector
 from ...errors import ArgumentError, DataError, StablesketchError
@@ -15,6 +15,8 @@ from .. import failure
 from ..secret_from import SecretFrom, TheSecret, check_absent, reference
 from .frame import DataFrame, Pairs, is_remote, quiet
 from .work import DIGITS, MERGED, STATES, Recipe
+
+Sent = TypeVar("Sent")
 
 _BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
 _ROWS = "spark.sql.execution.arrow.maxRecordsPerBatch"
@@ -26,8 +28,7 @@ _FIXED = ("tinyint", "smallint", "int", "bigint", "date", "timestamp", "timestam
 def checked_reference(secret: object) -> SecretFrom:
     """A reference that does not hold the secret itself, or an error that says how to make one."""
     found = reference(secret, "logged", ".environment(name), .callable(function), .broadcast(variable)")
-    check_absent(found.find(), _pickled(found))
-    return found
+    return sent(found, found.find())
 
 
 def fresh_secret(frame: DataFrame, given: SecretFrom | None) -> tuple[TheSecret, Callable[[], None]]:
@@ -48,15 +49,10 @@ def fresh_secret(frame: DataFrame, given: SecretFrom | None) -> tuple[TheSecret,
     return TheSecret(SecretFrom.broadcast(broadcast), once), broadcast.destroy
 
 
-def sent(work: Callable[..., Any], secret: Secret) -> Callable[..., Any]:
-    """`work` itself, after searching the bytes that will be sent for it."""
-    check_absent(secret, _pickled(work))
-    return work
-
-
-def _pickled(what: object) -> bytes:
-    """The bytes as Spark sends them."""
-    return bytes(need("pyspark.serializers", "spark").CloudPickleSerializer().dumps(what))
+def sent(what: Sent, secret: Secret) -> Sent:
+    """`what` itself, after searching the bytes that Spark will send for the secret."""
+    check_absent(secret, bytes(need("pyspark.serializers", "spark").CloudPickleSerializer().dumps(what)))
+    return what
 
 
 def merged_states(states: DataFrame, by: str, recipe: Recipe, secret: Secret) -> DataFrame:

@@ -140,27 +140,20 @@ def _check_returns(line: str) -> None:
 
 def _quoted(line: str, delimiter: str) -> list[str]:
     """The cells of a line that contains quotes."""
-    quoted, plain = _cell_patterns(delimiter)
-    cells: list[str] = []
-    place = 0
+    cell, cells, place = _cell_pattern(delimiter), [], 0
     while True:
-        found = quoted.match(line, place)
-        if found is not None:
-            cells.append(found[1].replace('""', '"'))
-        else:
-            found = plain.match(line, place)
-            if found is None:
-                raise Malformed("a quoted field is unterminated on its line, or has text outside its quotes")
-            cells.append(found[0])
-        place = found.end()
-        if place == len(line):
-            return cells
-        if line[place] != delimiter:
+        found = cell.match(line, place)
+        if found is None:
             raise Malformed("a quoted field is unterminated on its line, or has text outside its quotes")
-        place += 1
+        quoted, plain, follows = found.groups()
+        cells.append(plain if quoted is None else quoted.replace('""', '"'))
+        if not follows:
+            return cells
+        place = found.end()
 
 
 @cache
-def _cell_patterns(delimiter: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+def _cell_pattern(delimiter: str) -> re.Pattern[str]:
+    """What is between the quotes of a cell, or a cell without quotes; then the delimiter, or the end of the line."""
     escaped = re.escape(delimiter)
-    return re.compile('"((?:[^"]++|"")*+)"'), re.compile(rf'(?!\s*+")[^{escaped}]*+')
+    return re.compile(rf'(?:"((?:[^"]++|"")*+)"|((?!\s*+")[^{escaped}]*+))({escaped}|\Z)')

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from ..._native import NO_SECOND
-from ...errors import ArgumentError
+from ...errors import ArgumentError, check_choice
 from ...reading.libraries import need
 from ...reading.numpy_arrow import scalar
 from ...reading.values import digits_of
@@ -72,14 +72,11 @@ class LineFields:
 
         `time="arrival"` uses the time of arrival instead of the preset's time.
         """
-        if preset is not None and preset not in PRESETS:
-            raise ArgumentError("preset", preset, f"must be one of {', '.join(PRESETS)}", "Choose one of these")
-        usual = None if preset is None else PRESETS[preset]
+        if preset is not None:
+            check_choice("preset", preset, PRESETS)
+        usual = None if preset is None else PRESETS[preset]  # type: ignore[index]  # checked
         kind = format or (usual.format if usual else _by_name(source))
-        if kind not in get_args(LineFormat):
-            raise ArgumentError(
-                "format", kind, f"must be one of {', '.join(get_args(LineFormat))}", "Choose one of these"
-            )
+        check_choice("format", kind, get_args(LineFormat))
         timed = time != "arrival" and (time is not None or usual is not None)
         for name, given, useful in (
             ("time_unit", time_unit, timed), ("fields", names, kind in ("csv", "tsv", "zeek")),
@@ -116,10 +113,8 @@ class LineFields:
                 f"must be given with {arg('max_value' if value is None else 'value')}",
                 "Pass both, or neither",
             )
-        if time_unit is not None and time_unit not in PER_SECOND:
-            raise ArgumentError(
-                "time_unit", time_unit, f"must be one of {', '.join(PER_SECOND)}", "Choose one of these"
-            )
+        if time_unit is not None:
+            check_choice("time_unit", time_unit, PER_SECOND)
         if clip and value is None:
             raise ArgumentError(
                 "clip", True, "needs a field of values", f"Pass {arg('value')}, or leave out {arg('clip')}"

@@ -184,9 +184,8 @@ class _Place:
                 rest = lines.last()
             offset = end + len(chunk) - lines.waiting
             before, position = position, self._position(offset)
-            if (
-                not self.has(before) or self.size() < end
-            ):  # checked after reading, because it could be truncated in between
+            # Checked after reading, because it could be truncated in between.
+            if not self.has(before) or self.size() < end:
                 if not follow:
                     raise _changed(self.path)
                 offset = start = self.size()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator, Sequence
+from io import BytesIO
 from itertools import pairwise
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 from ...errors import DataError
 from ...reading.duckdb import DuckDB
 from ...reading.libraries import need
+from ...reading.lines import MARK, is_text
 from ...reading.numpy_arrow import from_numpy, to_numpy
 from ...reading.values import wrong_text
 from ...text.visible import visible
@@ -20,9 +22,8 @@ from ...text.wording import arg
 from ..windows import SECOND
 from .blocks import Block, Rows
 from .fields import NO_WINDOW, LineFields
-from .texts import column_of_lines, is_text, only_utf8, texts_of_json, windows_of
+from .texts import column_of_lines, only_utf8, texts_of_json, windows_of
 
-_MARK = b"\xef\xbb\xbf"
 _UNSET = ["-", "(empty)"]  # in Zeek's logs
 _SHAPES = {"json": "it is not JSON", "lines": "it is empty"}
 _SHAPES |= dict.fromkeys(("csv", "tsv", "zeek"), "its columns are not those of the header")
@@ -60,9 +61,9 @@ class LineReader:
 
     def rows(self, block: Block) -> Rows:
         """The rows of a block, in order; without a time field, all have the time of the block."""
-        lines = block.lines.removeprefix(_MARK) if block.begins else block.lines
+        lines = block.lines.removeprefix(MARK) if block.begins else block.lines
         if block.head:
-            lines = self._opened(block.head.removeprefix(_MARK), lines, begins=block.begins)
+            lines = self._opened(block.head.removeprefix(MARK), lines, begins=block.begins)
         if self._places is not None and block.begins:
             self._places = LinePlaces(whole=True)
         parts, bad, fault, before = [], block.too_long, "", 0
@@ -105,8 +106,7 @@ class LineReader:
 
     def _first_bad(self, lines: bytes) -> tuple[int, str]:
         """The place of the first invalid line, and the reason; not its content. At least one line must be invalid."""
-        *whole, rest = lines.split(b"\n")
-        each = [line + b"\n" for line in whole] + ([rest] if rest else [])
+        each = BytesIO(lines).readlines()
         low, high = 0, len(each)
         while high - low > 1:
             middle = (low + high) // 2
@@ -223,10 +223,9 @@ class LineReader:
             lines = b"".join(column.cast(pa.binary()).to_pylist())
         if not lines.strip(b"\r\n"):
             return pa.table({mark: pa.array([], pa.string()) for mark in self._fields.marks})
-        if lines.startswith(_MARK):
-            lines = (
-                b"\n" + lines
-            )  # Arrow would remove it from the first line of a block, wherever the block is in its file
+        if lines.startswith(MARK):
+            # Arrow would remove it from the first line of a block, wherever the block is in its file.
+            lines = b"\n" + lines
         table = arrow_csv.read_csv(
             pa.BufferReader(lines),
             read_options=arrow_csv.ReadOptions(
