@@ -15,7 +15,7 @@ from cli_helpers import Shell
 import stablesketch as ss
 from stablesketch.cli.in_options import in_options
 from stablesketch.errors import GroupsNotComparable
-from stablesketch.plan.table import exact_instead
+from stablesketch.plan.exact_instead import exact_instead
 
 ASKED = ("release", "events.csv", "--key", "app", "--epsilon", "2", "--delta", "1e-6")
 NAMES = "FR\nDE\n"

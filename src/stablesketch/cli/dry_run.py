@@ -8,8 +8,9 @@ import typer
 
 from ..bounding.max_value import least_seen
 from ..plan import Plan
+from ..plan.exact_instead import exact_instead
 from ..plan.mechanism import mechanism_of, needs_promise
-from ..plan.table import exact_instead, plan_table
+from ..plan.table import plan_table
 from ..release.decide import asked_of_a_group, decide, touched
 from ..release.question import Question
 from ..release.shares import Share, in_words

@@ -14,8 +14,9 @@ from ..bounding.persons import used_of_each
 from ..errors import ArgumentError, Shown
 from ..files.durable import write_named
 from ..plan import Plan
+from ..plan.exact_instead import exact_instead
+from ..plan.in_words import of_one_person
 from ..plan.mechanism import mechanism_of
-from ..plan.table import exact_instead
 from ..privacy import Privacy
 from ..statistic import Subject
 from ..statistic.published import Point, Release
@@ -184,16 +185,12 @@ class Outcome(Tabular):
         if self.releases:
             first = self._numbers()[0][1]
             paid = f"ε = {at_most(first.epsilon)}, δ = {at_most(first.delta, 3)}"
-            return f"{first.statistic}  ({paid}; protects {self._whom(first)})"
+            unit = self.plan.privacy.unit
+            whom = "one person" if first.person else of_one_person(first.pairs_per_person, unit)
+            return f"{first.statistic}  ({paid}; protects any {whom})"
         epsilon, delta = self.price or (self.plan.epsilon, self.plan.delta)
         none = "no group is large enough for its name to be shown"
         return f"{self.plan.statistic}: {none}  (ε = {at_most(epsilon)}, δ = {at_most(delta, 3)})"
-
-    def _whom(self, release: Release) -> str:
-        """Who is protected, in words."""
-        most, unit = release.pairs_per_person, self.plan.privacy.unit
-        whom = "person" if release.person else unit
-        return f"any one {whom}" if release.person or most == 1 else f"any {most:,} {unit}s of one person"
 
     @property
     def notes(self) -> list[str]:
