@@ -64,9 +64,8 @@ def _facts(release: Release, outcome: Outcome) -> list[tuple[str, str]]:
 
 def _price(release: Release, outcome: Outcome) -> list[tuple[str, str]]:
     plan, privacy = outcome.plan, outcome.plan.privacy
-    pair = "pair" if outcome.question is None else outcome.question.pair
     facts = [
-        ("protects", change(outcome.privacy, person=release.person, pair=pair)),
+        ("protects", change(outcome.privacy, person=release.person, pair=outcome.subject().pair)),
         ("price", f"ε = {at_most(release.epsilon)}, δ = {at_most(release.delta, 3)}"),
         ("planned error", outcome.planned_error),
         ("method", mechanism_of(plan).in_a_line(plan)),

@@ -250,7 +250,7 @@ class Outcome(Tabular):
 
     def subject(self, noun: str = "") -> Subject:
         """What the stream contains, as far as the question says; `noun` is the plural noun for keys."""
-        return Subject(noun=noun or None) if self.question is None else self.question.subject(noun)
+        return Subject(noun=noun or None, pair="pair") if self.question is None else self.question.subject(noun)
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, noun: str = "") -> Figure:
         """A matplotlib figure of it. With `path`, it is also written to a new .png, .svg or .html file.
@@ -283,7 +283,7 @@ class Outcome(Tabular):
         from ..report import Context, Named, report_page
 
         check_page_path(Path(path))
-        context = Context.of(self.question, ledger, Named(dataset, period, label, noun))
+        context = Context.of(self, ledger, Named(dataset, period, label, noun))
         write_named("path", Path(path), report_page(self, context).encode(), public=True)
 
     def registry(
@@ -294,7 +294,7 @@ class Outcome(Tabular):
         from ..report import Context, Named, check_registry_path, registry_entry
 
         check_registry_path(Path(path))
-        context = Context.of(self.question, ledger, Named(dataset, period, label))
+        context = Context.of(self, ledger, Named(dataset, period, label))
         write_named("path", Path(path), registry_entry(self, context).encode(), public=True)
 
 

@@ -93,7 +93,7 @@ def _variant(own: Explained) -> dict[str, Any]:
 def _loss(own: Explained) -> dict[str, Any]:
     release, most = own.release, own.release.pairs_per_person
     unit = own.unit.capitalize() if most == 1 else f"{most:,} {own.unit}s of one person"
-    if own.person or own.plan.privacy.unit == "key":
+    if own.protects_people:
         unit = "Person"
     return {
         "privacy_unit": unit,
