@@ -48,7 +48,7 @@ def in_an_example(plan: Plan, exactly: str = "the exact mechanism") -> str:
         return ""
     unit = plan.privacy.unit
     for pairs in (plan.privacy.pairs,) if plan.privacy.pairs else _EXAMPLES:
-        one, many = _at_both_ends(plan, exact, pairs)
+        one, many = map(_ratio, errors_at_both_ends(plan, pairs), errors_at_both_ends(exact, pairs))
         if max(one, many) >= _WORTH_SAYING:
             where = f"in a stream of {pairs:,} {unit}s, for example, {exactly} would be"
             if unit == "key" or _times(one) == _times(many):
@@ -58,14 +58,13 @@ def in_an_example(plan: Plan, exactly: str = "the exact mechanism") -> str:
     return ""
 
 
-def _at_both_ends(plan: Plan, exact: Plan, pairs: int) -> list[float]:
-    ends = ((1.0, plan.worst_error), (float(pairs), plan.error))
+def errors_at_both_ends(plan: Plan, pairs: int) -> list[float]:
+    """The errors in a stream of this many pairs if one key holds everything, and if all keys differ."""
+    way = mechanism_of(plan)
+    sketch = (0.0, 0.0) if way.exact else (plan.worst_error, plan.error)
     return [
-        _ratio(
-            math.hypot(error, mechanism_of(plan).noise_at(plan, pairs, keys)),
-            mechanism_of(exact).noise_at(exact, pairs, keys),
-        )
-        for keys, error in ends
+        math.hypot(error, way.noise_at(plan, pairs, keys))
+        for keys, error in zip((1.0, float(pairs)), sketch, strict=True)
     ]
 
 

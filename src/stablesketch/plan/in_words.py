@@ -36,29 +36,17 @@ def change(privacy: Privacy, *, person: bool = False, pair: str = "row") -> str:
 
 
 def act(relation: str) -> str:
-    """What makes a neighbour of a stream. A relation may name its unit, as those of a ledger do.
-
-    >>> act("replace"), act("add_remove of keys")
-    ('replacing', 'adding or removing')
-    """
+    """What makes a neighbour of a stream. A relation may name its unit, as those of a ledger do."""
     return "replacing" if relation.startswith("replace") else "adding or removing"
 
 
 def of_one_person(count: int, unit: str) -> str:
-    """What is protected together.
-
-    >>> of_one_person(1, "pair"), of_one_person(2_000, "pair")
-    ('one pair', '2,000 pairs of one person')
-    """
+    """What is protected together."""
     return f"one {unit}" if count == 1 else f"{count:,} {unit}s of one person"
 
 
 def used(count: int, pair: str) -> str:
-    """How many pairs are used, as a clause.
-
-    >>> used(1, "cell"), used(20, "row")
-    ('1 cell is used', '20 rows are used')
-    """
+    """How many pairs are used, as a clause."""
     return f"1 {pair} is used" if count == 1 else f"{count:,} {pair}s are used"
 
 

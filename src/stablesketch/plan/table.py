@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 
 from ..privacy import Privacy, delta_advice, epsilon_advice
-from ..text.spoken import at_most
+from ..text.spoken import price_in_words
 from .exact_instead import in_an_example
 from .in_words import act, change, promised
 from .mechanism import mechanism_of, needs_promise
@@ -26,7 +26,7 @@ def plan_table(plan: Plan, whose: Privacy | None = None, *, person: bool = False
         ("statistic", str(plan.statistic)),
         ("protects", _protected(plan, whose or privacy, person, pair)),
         ("asked", f"ε = {privacy.epsilon:g}, δ = {privacy.delta:g}"),
-        ("reached", f"ε = {at_most(plan.epsilon)}, δ = {at_most(plan.delta, 3)}"),
+        ("reached", price_in_words(plan.epsilon, plan.delta)),
         *mechanism_of(plan).rows(plan),
     ]
     width = max(len(name) for name, _ in rows)

@@ -20,7 +20,7 @@ from ..plan.mechanism import mechanism_of
 from ..privacy import Privacy
 from ..statistic import Subject
 from ..statistic.published import Point, Release
-from ..text.spoken import at_most
+from ..text.spoken import price_in_words
 from ..text.visible import visible
 from ..text.wording import in_python
 from .little_known import little_known
@@ -184,13 +184,12 @@ class Outcome(Tabular):
         """The statistic, its price and who is protected, or a note that no group is shown."""
         if self.releases:
             first = self._numbers()[0][1]
-            paid = f"ε = {at_most(first.epsilon)}, δ = {at_most(first.delta, 3)}"
             unit = self.plan.privacy.unit
             whom = "one person" if first.person else of_one_person(first.pairs_per_person, unit)
-            return f"{first.statistic}  ({paid}; protects any {whom})"
-        epsilon, delta = self.price or (self.plan.epsilon, self.plan.delta)
+            return f"{first.statistic}  ({price_in_words(first.epsilon, first.delta)}; protects any {whom})"
+        paid = price_in_words(*(self.price or (self.plan.epsilon, self.plan.delta)))
         none = "no group is large enough for its name to be shown"
-        return f"{self.plan.statistic}: {none}  (ε = {at_most(epsilon)}, δ = {at_most(delta, 3)})"
+        return f"{self.plan.statistic}: {none}  ({paid})"
 
     @property
     def notes(self) -> list[str]:

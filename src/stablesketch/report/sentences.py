@@ -12,7 +12,7 @@ from ..plan.mechanism import mechanism_of, needs_promise
 from ..privacy.advice import EXCEEDED, WEAK_EPSILON, suspicion
 from ..release.shares import Share, in_words
 from ..statistic.published import Release
-from ..text.spoken import at_most, one_in
+from ..text.spoken import at_most, one_in, price_in_words
 
 _EXPONENT = 700.0  # e^709 is the largest float
 
@@ -61,7 +61,7 @@ class Explained:
         each, most = f"every {privacy.unit} counts 1", f"whole numbers from 1 to {privacy.max_value:,}"
         return [
             ("statistic", f"{plan.statistic}: {plan.statistic.definition()}"),
-            ("privacy", f"at most ε = {at_most(privacy.epsilon)}, δ = {at_most(privacy.delta, 3)} in all"),
+            ("privacy", f"at most {price_in_words(privacy.epsilon, privacy.delta)} in all"),
             ("relation", f"{privacy.relation}: {self.change()}"),
             *([("unit", "key: every key is one person, and occurs once with its total")] if keys else []),
             *promised,

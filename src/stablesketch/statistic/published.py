@@ -13,7 +13,7 @@ from ..format.checked_json import Fields, JsonError, parsed
 from ..privacy import Relation, Unit
 from ..privacy.privacy import protected_unit
 from ..sketch.estimators import checked_confidence
-from ..text.spoken import at_most
+from ..text.spoken import price_in_words
 
 _FORMAT = "stablesketch-release/1"
 _LEAST, _BELOW_ONE = 5e-324, 1.0 - 2.0**-53
@@ -178,7 +178,7 @@ class Release:
     def cost_in_words(self) -> str:
         """ε and δ, rounded up, and what they protect."""
         whose = f"{self.relation}, for all that one person did" if self.person else self.protects
-        return f"ε = {at_most(self.epsilon)}, δ = {at_most(self.delta, 3)}, {whose}"
+        return f"{price_in_words(self.epsilon, self.delta)}, {whose}"
 
     @property
     def protects(self) -> str:
