@@ -19,7 +19,7 @@ from ..plan.in_words import of_one_person
 from ..plan.mechanism import mechanism_of
 from ..privacy import Privacy
 from ..statistic import Subject
-from ..statistic.published import Point, Release
+from ..statistic.published import Point, Release, headings
 from ..text.spoken import price_in_words
 from ..text.visible import visible
 from ..text.wording import in_python
@@ -224,12 +224,9 @@ class Outcome(Tabular):
             for name, release in self._numbers()
             for point in release.points or (Point(release.p, release.value, release.low, release.high),)
         ]
-        banded = bool(rows) and all(point.band_low is not None for *_, point in rows)
-        sure = f"{100 * (rows[0][1].confidence if rows else 0.95):g}%"
-        limits = {"value": "value", "low": f"{sure} from", "high": "to"}
-        shown = {**({"order": "order"} if self.plan.statistic.several else {}), **limits}
-        if banded:
-            shown |= {"band_low": f"{sure} at once from", "band_high": "to"}
+        shown = headings([point for *_, point in rows], rows[0][1].confidence if rows else 0.95)
+        if not self.plan.statistic.several:
+            del shown["order"]
         found = {name: Column(float, [getattr(one[2], name) for one in rows], head) for name, head in shown.items()}
         for name, kind in (("confidence", float), ("epsilon", float), ("delta", float), ("statistic", str)):
             found[name] = Column(kind, [getattr(release, name) for _, release, _ in rows], None)
