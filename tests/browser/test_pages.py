@@ -17,6 +17,7 @@ from stablesketch.pictures import picture_bytes, release_picture
 from stablesketch.release.outcome import GroupRelease, Outcome
 from stablesketch.release.shares import Share
 from stablesketch.report import Context, Named, report_page
+from stablesketch.statistic import Subject
 
 pytestmark = pytest.mark.slow
 
@@ -46,7 +47,7 @@ def report(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     grouped = request.param in ("groups", "profiles")
     outcome = Outcome(plan, releases, grouped=grouped)  # type: ignore[arg-type]
     path = tmp_path / "report.html"
-    path.write_text(report_page(outcome, Context("2026-03-02", "0.1.0", key="app", by="country", person=True)))
+    path.write_text(report_page(outcome, Context("2026-03-02", "0.1.0", Subject("app", person=True), by="country")))
     return path
 
 
@@ -73,12 +74,12 @@ def test_twelve_groups_print_on_two_pages(
     groups = [GroupRelease((f"country {i}",), own(900.0 - 50.0 * i)) for i in range(12)]
     shares = (Share("max_value", 0.1, 1e-7), Share("names", 0.1, 1e-7), Share("values", 0.8, 8e-7))
     outcome = Outcome(plan, groups, grouped=True, shares=shares)
-    named = Named("Apps in use", "October 2026", "monthly table", "apps")
+    subject, named = Subject("app", noun="apps", person=True), Named("Apps in use", "October 2026", "monthly table")
     path = tmp_path / "report.html"
     path.write_text(
         report_page(
             outcome,
-            Context("2026-03-02", "0.1.0", "app", "country", person=True, ledger="It is recorded. " * 6, named=named),
+            Context("2026-03-02", "0.1.0", subject, "country", ledger="It is recorded. " * 6, named=named),
         )
     )
     page = window.open(path)
@@ -147,7 +148,7 @@ def test_a_phone_shows_a_picture_that_can_be_read_and_commands_that_can_be_typed
 
 def test_names_of_groups_are_text(window: Window, tmp_path: Path) -> None:
     path = tmp_path / "report.html"
-    path.write_text(report_page(Outcome(PLAN, GROUPS, grouped=True), Context("2026-03-02", "0.1.0")))
+    path.write_text(report_page(Outcome(PLAN, GROUPS, grouped=True), Context("2026-03-02", "0.1.0", Subject())))
     page = window.open(path)
     assert page.locator("tbody.named th").all_inner_texts() == ["DE <b>", "FR", "MT"]
 

@@ -15,7 +15,7 @@ from cli_helpers import Shell
 import stablesketch as ss
 from stablesketch.cli.in_options import in_options
 from stablesketch.errors import GroupsNotComparable
-from stablesketch.plan.table import exact_instead
+from stablesketch.plan.exact_instead import exact_instead
 
 ASKED = ("release", "events.csv", "--key", "app", "--epsilon", "2", "--delta", "1e-6")
 NAMES = "FR\nDE\n"
@@ -130,9 +130,11 @@ def test_how_much_better_the_exact_mechanism_is() -> None:
 def test_an_end_where_the_exact_mechanism_is_worse_has_no_number(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor has one where nothing is known about an error."""
     sketch = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-9))
-    monkeypatch.setattr(sys.modules[exact_instead.__module__], "_at_both_ends", lambda *_: [0.95, 3.0])
+    noise = {"exact": [1.0, 1.0]}
+    module = sys.modules[exact_instead.__module__]
+    monkeypatch.setattr(module, "errors_at_both_ends", lambda plan, _: noise.get(plan.mechanism, [0.95, 3.0]))
     assert "would be no more accurate if one key holds everything, and 3 times as accurate if" in exact_instead(sketch)
-    monkeypatch.setattr(sys.modules[exact_instead.__module__], "_at_both_ends", lambda *_: [0.0, 3.0])
+    monkeypatch.setattr(module, "errors_at_both_ends", lambda plan, _: noise.get(plan.mechanism, [math.inf, 3.0]))
     assert "mechanism exact would be 3 times as accurate if all keys differ." in in_options(exact_instead(sketch))
 
 

@@ -22,9 +22,11 @@ from stablesketch.release.shares import Share
 from stablesketch.report import Context, Named, registry_entry, report_page
 from stablesketch.report.commands import commands
 from stablesketch.report.sentences import Explained
+from stablesketch.statistic import Subject
 from stablesketch.text.spoken import at_most
 
-CONTEXT = Context("2026-03-02", "0.1.0", key="app")
+CONTEXT = Context("2026-03-02", "0.1.0", Subject("app"))
+OF_PEOPLE = replace(CONTEXT, subject=Subject("app", person=True))
 REPLACE = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, pairs=10_000, relation="replace"), size=50, mechanism="bare")
 PERSONS = ss.plan(
     ss.Moment(0.5),
@@ -76,11 +78,11 @@ def test_release_and_plan_are_attached() -> None:
 
 def test_it_names_data_period_and_release_and_speaks_of_keys_as_users_do() -> None:
     named = Named(dataset="App <store>", period="October 2026", label="first", noun="apps")
-    text = page(REPLACE, replace(CONTEXT, named=named))
+    text = page(REPLACE, replace(CONTEXT, named=named, subject=Subject("app", noun="apps")))
     assert "Data: App <store>. Period: October 2026. Release: first. Made on 2026-03-02" in text
     assert "The 10,000 rows are as varied as 2,500 equally common apps: between" in text
     assert "<h1>How varied are the apps?</h1>" in text
-    people = replace(CONTEXT, named=named, person=True)
+    people = replace(CONTEXT, named=named, subject=Subject("app", noun="apps", person=True))
     hill = ss.plan(ss.Hill(0.5), ss.Privacy(1.0, 1e-6, pairs_per_person=5), size=50)
     said = replace(released(PERSONS, 250.0), statistic=str(hill.statistic), max_value=1)
     page_of_people = report_page(Outcome(hill, [said], grouped=False), people)
@@ -89,7 +91,7 @@ def test_it_names_data_period_and_release_and_speaks_of_keys_as_users_do() -> No
 
 
 def test_the_headline_of_groups_is_a_sentence() -> None:
-    named = replace(CONTEXT, named=Named(noun="apps"), by="country")
+    named = replace(CONTEXT, subject=Subject("app", noun="apps"), by="country")
     groups = [GroupRelease((name,), released(NOISY, value)) for name, value in (("FR", 90.0), ("DE", 2_500.0))]
     both = report_page(Outcome(NOISY, groups, grouped=True), named)
     assert "<h1>How varied are the apps, by country?</h1>" in both
@@ -140,7 +142,7 @@ def test_who_is_protected_needs_no_explanation() -> None:
     assert suspicion(1.0) == "73.2%"  # 0.7311 rounded up
     assert suspicion(1.0, 1e-9) == "75%"  # 0.7494: odds 1.1 times as large
     about = f"{same} that someone is in the data {most(PERSONS)} One about what they did becomes at most "
-    assert f"With or without any one person's data, {about}" in page(PERSONS, replace(CONTEXT, person=True))
+    assert f"With or without any one person's data, {about}" in page(PERSONS, OF_PEOPLE)
     assert f"Whatever any one record had said, {same} about what it says {most(REPLACE)}" in page(REPLACE)
     assert f"With or without any one record, {same} that it is in the data {most(NOISY)} A person with several" in page(
         NOISY
@@ -166,7 +168,7 @@ def test_what_somebody_did_is_hidden_at_twice_epsilon(epsilon: float, delta: flo
     At ε = 1, 11 (1 + e) 1e-9 is 1 in 24.4 million.
     """
     own = replace(released(PERSONS), epsilon=epsilon, delta=delta)
-    text = html.unescape(report_page(Outcome(PERSONS, [own], grouped=False), replace(CONTEXT, person=True)))
+    text = html.unescape(report_page(Outcome(PERSONS, [own], grouped=False), OF_PEOPLE))
     assert f"One about what they did {said}" in text
     assert epsilon < 1000.0 or "at most e^1000 times as likely" in text
     if epsilon == 1.0:
@@ -213,7 +215,7 @@ def test_the_effective_number_of_equal_keys_is_their_number() -> None:
 
 
 def test_a_private_number_of_pairs_is_nowhere() -> None:
-    text = page(PERSONS, replace(CONTEXT, person=True))
+    text = page(PERSONS, OF_PEOPLE)
     assert "measured as F_0.5, is about 5,000: between 4,000 and 6,000" in text
     assert "Whether any one person is in the data at all" in text
     assert "add_remove: 1 person added or removed, with all that they did (at most 5 rows are used)" in text
@@ -240,8 +242,9 @@ def test_how_far_rows_that_are_not_used_move_a_value(statistic: ss.Hill | ss.Mom
         "one person with very many rows could decide it; those who hold the data can compute it."
     )
     plan = ss.plan(statistic, ss.Privacy(1.0, 1e-6, pairs_per_person=5))
-    assert said in Explained(plan, released(plan), person=True).limits()
-    assert "Leaving out" not in Explained(plan, released(plan)).limits()
+    assert said in Explained(plan, released(plan), (), 0, person=True, groups_per_person=1, pair="row").limits()
+    of_rows = Explained(plan, released(plan), (), 0, person=False, groups_per_person=1, pair="row")
+    assert "Leaving out" not in of_rows.limits()
 
 
 def test_individuals_are_not_rows_of_a_person() -> None:
@@ -276,7 +279,7 @@ def test_groups_are_a_table_and_names_are_escaped() -> None:
         GroupRelease(("<script>alert(1)</script>", 'a"b'), released(PERSONS, 100.0)),
         GroupRelease(("FR", "x"), released(PERSONS, 9_000.0)),
     ]
-    context = Context("2026-03-02", "0.1.0", key="<b>", by="country and </title>", person=True)
+    context = Context("2026-03-02", "0.1.0", Subject("<b>", person=True), by="country and </title>")
     text = report_page(Outcome(PERSONS, rows, grouped=True), context)
     assert "<script" not in text
     assert "<b>" not in text
@@ -339,10 +342,10 @@ def test_a_table_whose_groups_share_epsilon_says_what_was_asked_for_all_of_them(
         pa.table(rows), ss.Moment(0.5), asked, key="app", by="g", groups=["a", "b"], mechanism="bare", size=20, **how
     )
     assert found.plan.privacy.epsilon < 1.0
-    text = html.unescape(report_page(found, Context.of(found.question)))
+    text = html.unescape(report_page(found, Context.of(found)))
     assert "at most ε = 1, δ = 1e-06 in all" in text
     assert f"At most ε = 1 was asked for; {at_most(found['a'].epsilon)} was used." in text
-    entry = registry_entry(found, Context.of(found.question))
+    entry = registry_entry(found, Context.of(found))
     assert "at most ε = 1, δ = 1e-06 in all" in entry
 
 

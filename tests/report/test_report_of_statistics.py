@@ -14,12 +14,12 @@ from stablesketch.cli.app import run
 from stablesketch.release.outcome import GroupRelease, Outcome
 from stablesketch.report import Context, report_page
 from stablesketch.report.commands import commands
-from stablesketch.statistic import STATISTICS
+from stablesketch.statistic import STATISTICS, Subject
 
 ROWS = ss.Privacy(1.0, 1e-6, pairs=1_000_000, relation="replace")
 VALUES = ss.Privacy(1.0, 1e-6, pairs=100_000, max_value=3, relation="replace")
 PEOPLE = ss.Privacy(1.0, 1e-6, pairs=100_000, max_value=50, unit="key", relation="replace")
-CONTEXT = Context("2026-03-02", "0.1.0", key="app", value="spend")
+CONTEXT = Context("2026-03-02", "0.1.0", Subject("app", "spend"))
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ..errors import ArgumentError, Shown
 from ..plan import Plan
+from ..plan.in_words import of_one_person
 from ..plan.mechanism import mechanism_of
 from ..privacy import Privacy
 from ..text.wording import arg
@@ -89,8 +90,7 @@ class _Words:
 
     @property
     def who(self) -> str:
-        count, unit = self.privacy.pairs_per_person, self.privacy.unit
-        return f"one {unit}" if count == 1 else f"{count:,} {unit}s of one person"
+        return of_one_person(self.privacy.pairs_per_person, self.privacy.unit)
 
     @property
     def new_keys(self) -> str:

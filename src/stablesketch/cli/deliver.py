@@ -110,7 +110,7 @@ def delivered(
     if outcome.releases:
         if plot is not None:
             delivery.store(plot, lambda: release_bytes(outcome, plot.path, named.noun))
-        context = partial(Context.of, question, ledger, named)
+        context = partial(Context.of, outcome, ledger, named)
         delivery.store(places["report"], lambda: report_page(outcome, context()).encode())
         delivery.store(places["registry"], lambda: registry_entry(outcome, context()).encode())
     else:

@@ -8,12 +8,13 @@ import typer
 
 from ..bounding.max_value import least_seen
 from ..plan import Plan
+from ..plan.exact_instead import exact_instead
 from ..plan.mechanism import mechanism_of, needs_promise
-from ..plan.table import exact_instead, plan_table
+from ..plan.table import plan_table
 from ..release.decide import asked_of_a_group, decide, touched
 from ..release.question import Question
 from ..release.shares import Share, in_words
-from ..text.spoken import at_most
+from ..text.spoken import price_in_words
 from .screen import note, plain_table, print_text
 
 _EXAMPLES = (1, 15, 255, 4095, 65_535)  # maximum values that may be found
@@ -92,7 +93,7 @@ def shares_in_words(question: Question, shares: tuple[Share, ...], epsilon: floa
     privacy, found = question.privacy, []
     if len(shares) > 1:
         divided = in_words(shares, epsilon, grouped=bool(question.columns.by))
-        found.append(f"of ε = {at_most(privacy.epsilon)}, δ = {at_most(privacy.delta, 3)}: {divided}")
+        found.append(f"of {price_in_words(privacy.epsilon, privacy.delta)}: {divided}")
     if question.auto_max_value is not None:
         least = least_seen(privacy, shares[0].epsilon)
         found.append(

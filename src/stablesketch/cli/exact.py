@@ -56,21 +56,18 @@ def exact(
     used = (None,) if person is None else _TRIED if pairs_per_person is None else (pairs_per_person, None)
     bounds = [None if most is None else Bound(most, groups_per_person) for most in used]
     found = exact_by_bound(read.files, wanted, columns, how, on_bad, bounds)
-    rows = [(most, one) for most, every in zip(used, found, strict=True) for one in every]
+    rows = [(bound, one) for bound, every in zip(bounds, found, strict=True) for one in every]
     order = {one.group: place for place, one in enumerate(found[-1])}  # all rows contain every group
     rows.sort(key=lambda row: order[row[1].group])  # each group by itself, the fewest rows first
     grouped, people, pair = bool(columns.by), person is not None, "cell" if wide else "row"
     if json:
-        shown = [
-            _content(wanted, one, most, groups_per_person, grouped=grouped, people=people, wide=wide)
-            for most, one in rows
-        ]
+        shown = [_content(wanted, one, bound, grouped=grouped, people=people, wide=wide) for bound, one in rows]
         print_text(json_text(shown if grouped or people else shown[0]))
     elif grouped or people:
-        bound = [*([f"{pair}s of a person"] if people else []), *(["groups of a person"] if people and grouped else [])]
+        limits = [f"{pair}s of a person", "groups of a person"][: 1 + grouped] if people else []
         counted = ["individuals"] if wide else []
-        names = [*(["group"] if grouped else []), *bound, *wanted.point_names, *counted, "pairs", "keys"]
-        cells = [_cells(one, most, groups_per_person, grouped=grouped, people=people, wide=wide) for most, one in rows]
+        names = [*(["group"] if grouped else []), *limits, *wanted.point_names, *counted, "pairs", "keys"]
+        cells = [_cells(one, bound, grouped=grouped, people=people, wide=wide) for bound, one in rows]
         plain_table(names, cells, numbers=len(names) - grouped)
     else:
         ((_, one),) = rows
@@ -89,24 +86,21 @@ def _counts(one: ExactGroup, *, wide: bool) -> dict[str, int]:
     return {**({"individuals": one.total} if wide else {}), "pairs": one.pairs, "keys": one.keys}
 
 
-def _cells(
-    one: ExactGroup, most: int | None, groups: int, *, grouped: bool, people: bool, wide: bool
-) -> list[str]:  # fmt: skip
-    used = [("all", "all") if most is None else (f"at most {most:,}", f"{groups:,}")] if people else []
-    bound = [cell for cells in used for cell in cells[: 1 + grouped]]
+def _cells(one: ExactGroup, bound: Bound | None, *, grouped: bool, people: bool, wide: bool) -> list[str]:
+    limits = ["all", "all"] if bound is None else [f"at most {bound.pairs:,}", f"{bound.groups:,}"]
     name = [", ".join(one.group)] if grouped else []
     counts = [f"{count:,}" for count in _counts(one, wide=wide).values()]
-    return [*name, *bound, *map(number, one.values), *counts]
+    return [*name, *(limits[: 1 + grouped] if people else []), *map(number, one.values), *counts]
 
 
 def _content(
-    wanted: Statistic, one: ExactGroup, most: int | None, groups: int, *, grouped: bool, people: bool, wide: bool
+    wanted: Statistic, one: ExactGroup, bound: Bound | None, *, grouped: bool, people: bool, wide: bool
 ) -> dict[str, Any]:
     orders = [point.p for point in wanted.points]
     return {
         **({"group": one.group[0] if len(one.group) == 1 else list(one.group)} if grouped else {}),
-        **({"pairs_per_person": most} if people else {}),
-        **({"groups_per_person": None if most is None else groups} if people and grouped else {}),
+        **({"pairs_per_person": None if bound is None else bound.pairs} if people else {}),
+        **({"groups_per_person": None if bound is None else bound.groups} if people and grouped else {}),
         "value": _numbers(one.values),
         "p": _numbers(orders),
         **_counts(one, wide=wide),

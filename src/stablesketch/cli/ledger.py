@@ -14,6 +14,7 @@ from ..ledger.period import Per
 from ..ledger.preview import MANY
 from ..ledger.record import PEOPLE, Record
 from ..ledger.unit import noun
+from ..plan.in_words import of_one_person, used
 from ..privacy import Relation
 from ..text.spoken import at_least, at_most
 from . import options
@@ -219,5 +220,5 @@ def _releases(number: int) -> str:
 
 def _units(relation: str, most: int) -> str:
     if relation == PEOPLE:
-        return f"any one person, of whom {most:,} pair{'s are' if most > 1 else ' is'} used"
-    return f"any one {noun(relation)}" if most == 1 else f"any {most:,} {noun(relation)}s of one person"
+        return f"any one person, of whom {used(most, 'pair')}"
+    return f"any {of_one_person(most, noun(relation))}"

@@ -8,7 +8,7 @@ from ..plan.in_words import change
 from ..plan.mechanism import mechanism_of, needs_promise
 from ..release.outcome import GroupRelease, Outcome
 from ..statistic.published import Release
-from ..text.spoken import at_most
+from ..text.spoken import price_in_words
 from .screen import fact_lines, number, table_lines
 
 
@@ -38,10 +38,9 @@ def release_notes(outcome: Outcome) -> list[str]:
 def nothing_shown(outcome: Outcome) -> list[str]:
     """The note that no group is shown. That is an answer too, and has its price."""
     assert outcome.price is not None
-    epsilon, delta = outcome.price
     return [
         "no group is large enough for its name to be shown. List public names (--groups), or pass a larger ε.",
-        f"the release is paid for even so: ε = {at_most(epsilon)}, δ = {at_most(delta, 3)}",
+        f"the release is paid for even so: {price_in_words(*outcome.price)}",
     ]
 
 
@@ -64,10 +63,9 @@ def _facts(release: Release, outcome: Outcome) -> list[tuple[str, str]]:
 
 def _price(release: Release, outcome: Outcome) -> list[tuple[str, str]]:
     plan, privacy = outcome.plan, outcome.plan.privacy
-    pair = "pair" if outcome.question is None else outcome.question.pair
     facts = [
-        ("protects", change(outcome.privacy, person=release.person, pair=pair)),
-        ("price", f"ε = {at_most(release.epsilon)}, δ = {at_most(release.delta, 3)}"),
+        ("protects", change(outcome.privacy, person=release.person, pair=outcome.subject().pair)),
+        ("price", price_in_words(release.epsilon, release.delta)),
         ("planned error", outcome.planned_error),
         ("method", mechanism_of(plan).in_a_line(plan)),
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..errors import UnitMismatch
+from ..plan.in_words import act, of_one_person
 from ..text.wording import arg, either
 from .record import PEOPLE, Ask
 from .rows import Head
@@ -70,8 +71,5 @@ def noun(relation: str | None) -> str:
 
 def _unit(relation: str | None, pairs_per_person: int | None) -> str:
     """What is protected, and the name of the relation."""
-    act = "replacing" if (relation or "").startswith("replace") else "adding or removing"
-    many = pairs_per_person is not None and pairs_per_person > 1
-    unit = noun(relation)
-    whose = f"any {pairs_per_person:,} {unit}s of one person" if many else f"any one {unit}"
-    return f"against {act} {whose} ({relation or 'add_remove'})"
+    relation = relation or "add_remove"
+    return f"against {act(relation)} any {of_one_person(pairs_per_person or 1, noun(relation))} ({relation})"

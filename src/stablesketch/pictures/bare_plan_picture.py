@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import PlanInfeasible
 from ..plan import Plan
+from ..plan.in_words import act, promised
 from ..plan.mechanism import mechanism_for, mechanism_of
 from ..text.spoken import short
 from .style import BLUE, GREEN, GREY, INK, VERMILION, log_axes, panels
@@ -140,6 +141,4 @@ def _error_label(chosen: Plan) -> str:
 def promise(chosen: Plan) -> str:
     """What a bare plan protects, and what it needs for that."""
     privacy = chosen.privacy
-    change = "replacing" if privacy.relation == "replace" else "adding or removing"
-    number = f"at least {privacy.pairs:,} {privacy.unit}s" if privacy.pairs else f"any number of {privacy.unit}s"
-    return f"{change} {privacy.pairs_per_person} of {number}"
+    return f"{act(privacy.relation)} {privacy.pairs_per_person} of {promised(privacy)}"

@@ -6,10 +6,10 @@ import math
 from typing import TYPE_CHECKING
 
 from ..privacy import Privacy
-from ..statistic import Statistic
 from ..text.wording import arg
 
 if TYPE_CHECKING:
+    from ..statistic import Statistic
     from .plan import Plan
 
 
@@ -28,14 +28,31 @@ def change(privacy: Privacy, *, person: bool = False, pair: str = "row") -> str:
     >>> change(Privacy(1.0, 1e-9, pairs_per_person=20, max_value=5, relation="replace"))
     'replacing any 20 pairs of one person, values up to 5'
     """
-    c, unit = privacy.pairs_per_person, privacy.unit
-    act = "replacing" if privacy.relation == "replace" else "adding or removing"
+    c, changing = privacy.pairs_per_person, act(privacy.relation)
     if person:
-        used = f"at most {c:,} {f'{pair} is' if c == 1 else f'{pair}s are'} used"
-        return f"{act} any one person: all that they did ({used}{values(privacy)})"
-    whose = f"any one {unit}" if c == 1 else f"any {c:,} {unit}s of one person"
+        return f"{changing} any one person: all that they did (at most {used(c, pair)}{values(privacy)})"
     spread = f", in up to {privacy.copies:,} groups" if privacy.copies > 1 else ""
-    return f"{act} {whose}{spread}{values(privacy)}"
+    return f"{changing} any {of_one_person(c, privacy.unit)}{spread}{values(privacy)}"
+
+
+def act(relation: str) -> str:
+    """What makes a neighbour of a stream. A relation may name its unit, as those of a ledger do."""
+    return "replacing" if relation.startswith("replace") else "adding or removing"
+
+
+def of_one_person(count: int, unit: str) -> str:
+    """What is protected together."""
+    return f"one {unit}" if count == 1 else f"{count:,} {unit}s of one person"
+
+
+def used(count: int, pair: str) -> str:
+    """How many pairs are used, as a clause."""
+    return f"1 {pair} is used" if count == 1 else f"{count:,} {pair}s are used"
+
+
+def promised(privacy: Privacy) -> str:
+    """The promised length of a stream."""
+    return f"at least {privacy.pairs:,} {privacy.unit}s" if privacy.pairs else f"any number of {privacy.unit}s"
 
 
 def values(privacy: Privacy) -> str:

@@ -13,6 +13,7 @@ from typing import Any, cast
 
 from ..errors import ArgumentError, StablesketchError
 from ..plan.asked import MechanismName
+from ..plan.exact_instead import errors_at_both_ends
 from ..plan.mechanism import mechanism_of, needs_promise
 from ..privacy import Privacy, Relation
 from ..release.arguments import question
@@ -22,7 +23,7 @@ from ..release.shares import in_words
 from ..report.commands import options_of
 from ..statistic import STATISTICS, Statistic
 from ..statistic.arguments import OptionError
-from ..text.spoken import at_most
+from ..text.spoken import price_in_words
 
 _NAMES = (
     "statistic", "mechanism", "relation", "people", "groups", "public_groups", "groups_per_person", "pairs_per_person",
@@ -95,7 +96,7 @@ def _shown(wanted: Question, decision: Decision) -> dict[str, Any]:
     return {
         "statistic": str(made.statistic),
         "error": way.error_in_words(made),
-        "price": f"ε = {at_most(decision.terms.epsilon)}, δ = {at_most(decision.terms.delta, 3)}",
+        "price": price_in_words(decision.terms.epsilon, decision.terms.delta),
         "shares": in_words(shares, decision.terms.epsilon, grouped=bool(wanted.columns.by)) if len(shares) > 1 else "",
         "noise": "; ".join(mechanism_of(one).noise_on(one) for one in made.measurements if not needs_promise(one)),
         "bytes": made.bytes,
@@ -109,17 +110,15 @@ def _shown(wanted: Question, decision: Decision) -> dict[str, Any]:
 def _errors(statistic: Statistic, asked: Mapping[str, str], pairs: int) -> dict[str, float]:
     """The errors of a sketch and an exact table in a stream of this many pairs, in the two extreme cases that
     `exact_instead` compares: all keys differ, or one key holds everything."""
-    found = {}
+    found: dict[str, float] = {}
     for name in ("sketch", "exact"):
         try:
             plan = decide(_question(statistic, {**asked, "mechanism": name})).plan
         except StablesketchError:
             continue  # this statistic has no such mechanism
-        way = mechanism_of(plan)
-        for end, keys, sketch in ((name, float(pairs), plan.error), (f"{name}_of_one_key", 1.0, plan.worst_error)):
-            error = math.hypot(0.0 if way.exact else sketch, way.noise_at(plan, pairs, keys))
-            if 0.0 < error < math.inf:
-                found[end] = error
+        one, many = errors_at_both_ends(plan, pairs)
+        ends = {name: many, f"{name}_of_one_key": one}
+        found |= {end: error for end, error in ends.items() if 0.0 < error < math.inf}
     return found
 
 

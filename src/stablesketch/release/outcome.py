@@ -14,12 +14,13 @@ from ..bounding.persons import used_of_each
 from ..errors import ArgumentError, Shown
 from ..files.durable import write_named
 from ..plan import Plan
+from ..plan.exact_instead import exact_instead
+from ..plan.in_words import of_one_person
 from ..plan.mechanism import mechanism_of
-from ..plan.table import exact_instead
 from ..privacy import Privacy
 from ..statistic import Subject
-from ..statistic.published import Point, Release
-from ..text.spoken import at_most
+from ..statistic.published import Point, Release, headings
+from ..text.spoken import price_in_words
 from ..text.visible import visible
 from ..text.wording import in_python
 from .little_known import little_known
@@ -183,17 +184,12 @@ class Outcome(Tabular):
         """The statistic, its price and who is protected, or a note that no group is shown."""
         if self.releases:
             first = self._numbers()[0][1]
-            paid = f"ε = {at_most(first.epsilon)}, δ = {at_most(first.delta, 3)}"
-            return f"{first.statistic}  ({paid}; protects {self._whom(first)})"
-        epsilon, delta = self.price or (self.plan.epsilon, self.plan.delta)
+            unit = self.plan.privacy.unit
+            whom = "one person" if first.person else of_one_person(first.pairs_per_person, unit)
+            return f"{first.statistic}  ({price_in_words(first.epsilon, first.delta)}; protects any {whom})"
+        paid = price_in_words(*(self.price or (self.plan.epsilon, self.plan.delta)))
         none = "no group is large enough for its name to be shown"
-        return f"{self.plan.statistic}: {none}  (ε = {at_most(epsilon)}, δ = {at_most(delta, 3)})"
-
-    def _whom(self, release: Release) -> str:
-        """Who is protected, in words."""
-        most, unit = release.pairs_per_person, self.plan.privacy.unit
-        whom = "person" if release.person else unit
-        return f"any one {whom}" if release.person or most == 1 else f"any {most:,} {unit}s of one person"
+        return f"{self.plan.statistic}: {none}  ({paid})"
 
     @property
     def notes(self) -> list[str]:
@@ -228,12 +224,9 @@ class Outcome(Tabular):
             for name, release in self._numbers()
             for point in release.points or (Point(release.p, release.value, release.low, release.high),)
         ]
-        banded = bool(rows) and all(point.band_low is not None for *_, point in rows)
-        sure = f"{100 * (rows[0][1].confidence if rows else 0.95):g}%"
-        limits = {"value": "value", "low": f"{sure} from", "high": "to"}
-        shown = {**({"order": "order"} if self.plan.statistic.several else {}), **limits}
-        if banded:
-            shown |= {"band_low": f"{sure} at once from", "band_high": "to"}
+        shown = headings([point for *_, point in rows], rows[0][1].confidence if rows else 0.95)
+        if not self.plan.statistic.several:
+            del shown["order"]
         found = {name: Column(float, [getattr(one[2], name) for one in rows], head) for name, head in shown.items()}
         for name, kind in (("confidence", float), ("epsilon", float), ("delta", float), ("statistic", str)):
             found[name] = Column(kind, [getattr(release, name) for _, release, _ in rows], None)
@@ -253,7 +246,7 @@ class Outcome(Tabular):
 
     def subject(self, noun: str = "") -> Subject:
         """What the stream contains, as far as the question says; `noun` is the plural noun for keys."""
-        return Subject(noun=noun or None) if self.question is None else self.question.subject(noun)
+        return Subject(noun=noun or None, pair="pair") if self.question is None else self.question.subject(noun)
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, noun: str = "") -> Figure:
         """A matplotlib figure of it. With `path`, it is also written to a new .png, .svg or .html file.
@@ -286,7 +279,7 @@ class Outcome(Tabular):
         from ..report import Context, Named, report_page
 
         check_page_path(Path(path))
-        context = Context.of(self.question, ledger, Named(dataset, period, label, noun))
+        context = Context.of(self, ledger, Named(dataset, period, label, noun))
         write_named("path", Path(path), report_page(self, context).encode(), public=True)
 
     def registry(
@@ -297,7 +290,7 @@ class Outcome(Tabular):
         from ..report import Context, Named, check_registry_path, registry_entry
 
         check_registry_path(Path(path))
-        context = Context.of(self.question, ledger, Named(dataset, period, label))
+        context = Context.of(self, ledger, Named(dataset, period, label))
         write_named("path", Path(path), registry_entry(self, context).encode(), public=True)
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ArgumentError
+from ..plan.in_words import of_one_person
 from ..release.outcome import Outcome
 from ..release.shares import in_words
 from ..text.spoken import at_most
@@ -92,8 +93,8 @@ def _variant(own: Explained) -> dict[str, Any]:
 
 def _loss(own: Explained) -> dict[str, Any]:
     release, most = own.release, own.release.pairs_per_person
-    unit = own.unit.capitalize() if most == 1 else f"{most:,} {own.unit}s of one person"
-    if own.person or own.plan.privacy.unit == "key":
+    unit = own.unit.capitalize() if most == 1 else of_one_person(most, own.unit)
+    if own.protects_people:
         unit = "Person"
     return {
         "privacy_unit": unit,

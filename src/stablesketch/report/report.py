@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import datetime
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import resources
 from string import Template
 
@@ -18,7 +18,6 @@ from ..pictures.save import inline_svg
 from ..plan.plan import altered
 from ..release.little_known import known_groups
 from ..release.outcome import GroupRelease, Outcome, largest_first, to_json
-from ..release.question import Question
 from ..statistic import Statistic, Subject
 from ..statistic.published import Point, Release
 from ..text.spoken import at_most, but_rivals, short, with_limits
@@ -48,28 +47,22 @@ _NO_NAMES = Named()
 class Context:
     """The facts about a release besides its content: all public, none from the data.
 
-    `key`, `value` and `by` are names of columns; None if only a stored sketch is known. `ledger` is the state of the
-    budget after the release, in words. `pair` is the word for a pair: a row, unless the table is wide, whose rows have
-    many pairs, or is not known.
+    `subject` is what the stream contains. `by` is the name of the column of groups, None if there is none. `ledger` is
+    the state of the budget after the release, in words.
     """
 
     date: str
     version: str
-    key: str | None = None
+    subject: Subject
     by: str | None = None
-    person: bool = False
     groups_per_person: int = 1
     ledger: str | None = None
-    value: str | None = None
     named: Named = _NO_NAMES
-    pair: str = "row"
 
     @classmethod
-    def of(cls, question: Question | None, ledger: Ledger | None = None, named: Named = _NO_NAMES) -> Context:
-        """The facts, as of today, about a release that answers this question, or one from a stored sketch. `ledger`
-        paid for it.
-        """
-        spent = None
+    def of(cls, outcome: Outcome, ledger: Ledger | None = None, named: Named = _NO_NAMES) -> Context:
+        """The facts, as of today, about a release that `ledger` paid for."""
+        question, spent = outcome.question, None
         if ledger is not None:
             during = "" if ledger.period is None else f" in {ledger.period}"
             spent = (
@@ -77,20 +70,14 @@ class Context:
                 f"ε = {at_most(ledger.spent())} of {ledger.epsilon:g} at δ = {at_most(ledger.delta, 6)}."
             )
         today = datetime.datetime.now(datetime.UTC).date().isoformat()
-        if question is None:
-            return cls(today, __version__, ledger=spent, named=named, pair="pair")
-        subject = question.subject(named.noun)
         return cls(
             today,
             __version__,
-            key=subject.key,
-            by=" and ".join(question.columns.by) or None,
-            person=subject.person,
-            groups_per_person=question.groups_per_person,
+            outcome.subject(named.noun),
+            by=None if question is None else " and ".join(question.columns.by) or None,
+            groups_per_person=1 if question is None else question.groups_per_person,
             ledger=spent,
-            value=subject.value,
-            named=replace(named, noun=subject.noun or ""),
-            pair=question.pair,
+            named=named,
         )
 
 
@@ -103,8 +90,8 @@ def explained(outcome: Outcome, context: Context, what: str) -> Explained:
             "outcome", outcome.releases, "must have at least one release", f"{what} a release, or some groups"
         )
     return Explained(
-        altered(outcome.plan, privacy=outcome.privacy), releases[0], outcome.shares, len(groups), context.person,
-        context.groups_per_person, context.pair,
+        altered(outcome.plan, privacy=outcome.privacy), releases[0], outcome.shares, len(groups),
+        context.subject.person, context.groups_per_person, context.subject.pair,
     )  # fmt: skip
 
 
@@ -112,14 +99,13 @@ def report_page(outcome: Outcome, context: Context) -> str:
     """A whole HTML page that needs no network and no script."""
     own = explained(outcome, context, "Report")
     groups = [one for one in outcome.releases if isinstance(one, GroupRelease)]
-    plan, named = outcome.plan, context.named
-    subject = Subject(context.key, context.value, named.noun or None, context.person, context.pair)
+    plan, subject = outcome.plan, context.subject
     title = plan.statistic.topic.asked(subject, context.by if groups else None)
     picture = release_picture(outcome.releases, outcome.in_order, plan.statistic, subject)
     template = resources.files(__package__).joinpath("report.html").read_text(encoding="utf-8")
     body = Template(template).substitute(
         title=escaped(title),
-        named=escaped(_named(named)),
+        named=escaped(_named(context.named)),
         date=escaped(context.date),
         version=escaped(context.version),
         whom=escaped(own.whom()),

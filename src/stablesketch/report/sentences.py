@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 from ..bounding.persons import groups_of_each
 from ..plan import Plan
+from ..plan.in_words import of_one_person, used
 from ..plan.mechanism import mechanism_of, needs_promise
 from ..privacy.advice import EXCEEDED, WEAK_EPSILON, suspicion
 from ..release.shares import Share, in_words
 from ..statistic.published import Release
-from ..text.spoken import at_most, one_in
+from ..text.spoken import at_most, one_in, price_in_words
 
 _EXPONENT = 700.0  # e^709 is the largest float
 
@@ -26,16 +27,26 @@ class Explained:
 
     plan: Plan
     release: Release
-    shares: tuple[Share, ...] = ()
-    groups: int = 0
-    person: bool = False
-    groups_per_person: int = 1
-    pair: str = "row"
+    shares: tuple[Share, ...]
+    groups: int
+    person: bool
+    groups_per_person: int
+    pair: str
 
     @property
     def unit(self) -> str:
         """What is protected if it is not a person."""
         return self.pair if self.plan.privacy.unit == "pair" else self.plan.privacy.unit
+
+    @property
+    def protects_people(self) -> bool:
+        """Whether people are protected: their pairs are bounded, or every key is one person."""
+        return self.person or self.plan.privacy.unit == "key"
+
+    @property
+    def _counted(self) -> str:
+        """What a noisy count of a group counts."""
+        return "people" if self.person else f"{self.unit}s"
 
     def paid_for(self, purpose: str) -> bool:
         """Whether a part of the price was paid for this."""
@@ -50,7 +61,7 @@ class Explained:
         each, most = f"every {privacy.unit} counts 1", f"whole numbers from 1 to {privacy.max_value:,}"
         return [
             ("statistic", f"{plan.statistic}: {plan.statistic.definition()}"),
-            ("privacy", f"at most ε = {at_most(privacy.epsilon)}, δ = {at_most(privacy.delta, 3)} in all"),
+            ("privacy", f"at most {price_in_words(privacy.epsilon, privacy.delta)} in all"),
             ("relation", f"{privacy.relation}: {self.change()}"),
             *([("unit", "key: every key is one person, and occurs once with its total")] if keys else []),
             *promised,
@@ -62,8 +73,7 @@ class Explained:
         privacy = self.plan.privacy
         c = privacy.pairs_per_person
         if self.person:
-            used = f"1 {self.pair} is" if c == 1 else f"{c:,} {self.pair}s are"
-            return f"1 person added or removed, with all that they did (at most {used} used)"
+            return f"1 person added or removed, with all that they did (at most {used(c, self.pair)})"
         units = f"1 {privacy.unit}" if c == 1 else f"up to {c:,} {privacy.unit}s of one person"
         return f"{units} replaced by others" if privacy.relation == "replace" else f"{units} added or removed"
 
@@ -73,13 +83,13 @@ class Explained:
         whole = " for the whole table" if self.groups else ""
         many = len(self.shares) > 1
         divided = f": {in_words(self.shares, epsilon, grouped=bool(self.groups))}" if many else ""
-        used = at_most(epsilon)
-        factor = at_most(math.exp(epsilon), 3) if epsilon < _EXPONENT else f"e^{used}"
+        spent = at_most(epsilon)
+        factor = at_most(math.exp(epsilon), 3) if epsilon < _EXPONENT else f"e^{spent}"
         excess = f", plus a probability of at most {one_in(delta)} (δ)" if delta else ""
         most = at_most(self.plan.privacy.epsilon)
-        asked = f" At most ε = {most} was asked for; {used} was used." if most != used else ""
+        asked = f" At most ε = {most} was asked for; {spent} was used." if most != spent else ""
         return (
-            f"ε = {used} and δ = {at_most(delta, 3)}{whole}{divided}.{asked} Any conclusion from "
+            f"ε = {spent} and δ = {at_most(delta, 3)}{whole}{divided}.{asked} Any conclusion from "
             f"what is published here is at most {factor} times as likely because of {self._act()}"
             f"{excess}. Every further release of the same data costs its own ε on top of this."
         )
@@ -87,8 +97,7 @@ class Explained:
     def _act(self) -> str:
         if self.person:  # whose rows were bounded
             return "one person being in the data"
-        c = self.plan.privacy.pairs_per_person
-        units = f"one {self.unit}" if c == 1 else f"{c:,} {self.unit}s of one person"
+        units = of_one_person(self.plan.privacy.pairs_per_person, self.unit)
         if self.plan.privacy.relation == "replace":
             return f"what {units} {'said' if self.plan.privacy.unit == 'pair' else 'had'}"
         return f"{units} being in the data"
@@ -107,8 +116,7 @@ class Explained:
         same = f"{published} {'could have come out quite differently' if weak else 'would have come out much the same'}"
         verdict = " That is little protection." if weak else ""
         once = _becomes(epsilon, delta)
-        record = "record" if self.pair == "row" else self.pair
-        records = f"one {record}" if c == 1 else f"{c:,} {record}s of one person"
+        records = of_one_person(c, "record" if self.pair == "row" else self.pair)
         if privacy.unit == "key":
             records = "one person's total" if c == 1 else f"{c:,} totals of one person"
         if privacy.unit == "individual":
@@ -116,7 +124,7 @@ class Explained:
         if privacy.relation == "replace":
             which = "it says" if c == 1 else "they say"
             return f"Whatever any {records} had said, {same}. A suspicion of 50% about what {which} {once}.{verdict}"
-        if self.person or privacy.unit == "key":
+        if self.protects_people:
             twice = _becomes(2.0 * epsilon, (1.0 + math.exp(min(epsilon, _EXPONENT))) * delta)
             return (
                 f"Every person is protected. With or without any one person's data, {same}. A suspicion of 50% that "
@@ -124,19 +132,23 @@ class Explained:
             )
         them = "it is" if c == 1 else "they are"
         more = f"several {self.unit}s" if c == 1 else f"more than {c:,} {self.unit}s"
-        less = f"{more[:1].upper()}{more[1:]} together are" if self.unit == "individual" else f"A person with {more} is"
+        are = "are" if self.unit == "individual" else "is"
         return (
             f"With or without any {records}, {same}. A suspicion of 50% that {them} in the data {once}.{verdict} "
-            f"{less} protected less."
+            f"{self._those_with(more)} {are} protected less."
         )
+
+    def _those_with(self, more: str) -> str:
+        """Who contributed more than is protected. Individuals are not the pairs of a person."""
+        return f"{more[:1].upper()}{more[1:]} together" if self.unit == "individual" else f"A person with {more}"
 
     def limits(self) -> str:
         """What the interval covers, and what it does not."""
         most = self.plan.privacy.pairs_per_person
-        used = f"{self.pair}s used, at most {most:,} of each person" if self.person else "data"
+        measured = f"{self.pair}s used, at most {most:,} of each person" if self.person else "data"
         said = [
             f"Limits hold the true value in {100 * self.release.confidence:g} of 100 releases: the value of the "
-            f"{used}, before sketch and noise. They say nothing about a population that the data were sampled from."
+            f"{measured}, before sketch and noise. They say nothing about a population that the data were sampled from."
         ]
         if self.person and self.groups:
             said.append(groups_of_each(self.groups_per_person, self.pair))
@@ -158,10 +170,9 @@ class Explained:
         found = [self._protected()]
         whom = "that person" if self.person or self.plan.privacy.pairs_per_person > 1 else f"that {self.unit}"
         if self.paid_for("names"):
-            counted = "people" if self.person else f"{self.unit}s"
             found.append(
-                f"That a group is shown because of {whom}: its name appears only if a noisy count of its {counted} is "
-                "large enough. Groups that are not shown may exist."
+                f"That a group is shown because of {whom}: its name appears only if a noisy count of its "
+                f"{self._counted} is large enough. Groups that are not shown may exist."
             )
         if self.paid_for("max_value"):
             found.append(
@@ -198,8 +209,7 @@ class Explained:
         if not self.person:
             c = release.pairs_per_person
             more = f"more than one {unit}" if c == 1 else f"more than {c} {unit}s"
-            who = f"{more[:1].upper()}{more[1:]} together" if unit == "individual" else f"A person with {more}"
-            found.append(f"{who}: the more {unit}s, the less they are protected.")
+            found.append(f"{self._those_with(more)}: the more {unit}s, the less they are protected.")
         if self.groups and not self.paid_for("names"):
             found.append("The names of the groups: they were listed and are public. A listed group may be empty.")
         found += [
@@ -211,12 +221,11 @@ class Explained:
 
     def chosen(self) -> list[str]:
         """How the choices before the release were made."""
-        counted = "people" if self.person else f"{self.unit}s"
         noise = "was given discrete Laplace noise, drawn exactly, from the operating system"
         ways = {
             "max_value": f"Values were counted by their number of binary digits; every count {noise}, and "
             "the maximum value was taken from them. Larger values count as that maximum.",
-            "names": f"The {counted} of every group were counted; every count {noise}, and names of "
+            "names": f"The {self._counted} of every group were counted; every count {noise}, and names of "
             "groups with small counts are not shown.",
         }
         return [ways[share.purpose] for share in self.shares if share.purpose in ways]

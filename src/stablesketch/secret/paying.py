@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..errors import ReleaseInterrupted
-from ..text.spoken import at_most
+from ..text.spoken import price_in_words
 
 _HELD = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
@@ -36,7 +36,7 @@ class Paid(NamedTuple):
     delta: float
 
     def __str__(self) -> str:
-        price = f"ε = {at_most(self.epsilon)}, δ = {at_most(self.delta, 3)}"
+        price = price_in_words(self.epsilon, self.delta)
         return f"release {self.number} of the ledger {self.ledger.name}: {price}"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, get_args
 
@@ -13,7 +14,7 @@ from ..format.checked_json import Fields, JsonError, parsed
 from ..privacy import Relation, Unit
 from ..privacy.privacy import protected_unit
 from ..sketch.estimators import checked_confidence
-from ..text.spoken import at_most
+from ..text.spoken import price_in_words
 
 _FORMAT = "stablesketch-release/1"
 _LEAST, _BELOW_ONE = 5e-324, 1.0 - 2.0**-53
@@ -176,7 +177,7 @@ class Release:
     def cost_in_words(self) -> str:
         """ε and δ, rounded up, and what they protect."""
         whose = f"{self.relation}, for all that one person did" if self.person else self.protects
-        return f"ε = {at_most(self.epsilon)}, δ = {at_most(self.delta, 3)}, {whose}"
+        return f"{price_in_words(self.epsilon, self.delta)}, {whose}"
 
     @property
     def protects(self) -> str:
@@ -196,14 +197,19 @@ class Release:
         )
 
 
-def _table(points: tuple[Point, ...], title: str, confidence: float) -> str:
-    """One line for each order of a profile, with its limits and those of the band, if there is one."""
+def headings(points: Sequence[Point], confidence: float) -> dict[str, str]:
+    """What a table shows of points, with its headings: also the limits of the band, if there is one."""
     sure = f"{100 * confidence:g}%"
-    banded = all(point.band_low is not None for point in points)
-    rows = [["order", "value", f"{sure} from", "to", *([f"{sure} at once from", "to"] if banded else [])]]
-    for point in points:
-        band = [point.band_low or 0.0, point.band_high or 0.0] if banded else []
-        rows.append([f"{point.order:g}", *(f"{limit:,.6g}" for limit in (point.value, point.low, point.high, *band))])
+    shown = {"order": "order", "value": "value", "low": f"{sure} from", "high": "to"}
+    if points and all(point.band_low is not None for point in points):
+        shown |= {"band_low": f"{sure} at once from", "band_high": "to"}
+    return shown
+
+
+def _table(points: tuple[Point, ...], title: str, confidence: float) -> str:
+    """One line for each order of a profile."""
+    shown = headings(points, confidence)
+    rows = [[*shown.values()], *([f"{getattr(point, name):,.6g}" for name in shown] for point in points)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
     return "\n".join([title, *lines])

@@ -64,6 +64,15 @@ def at_most(value: float, digits: int = 4) -> str:
     return _rounded(value, digits, ROUND_CEILING)
 
 
+def price_in_words(epsilon: float, delta: float) -> str:
+    """What a release costs, or may cost.
+
+    >>> price_in_words(0.98571, 1.0001e-9)
+    'ε = 0.9858, δ = 1.01e-09'
+    """
+    return f"ε = {at_most(epsilon)}, δ = {at_most(delta, 3)}"
+
+
 def one_in(chance: float) -> str:
     """A small probability for people, rounded up to two digits.
 
