@@ -167,7 +167,7 @@ def verify(
 @app.command("plan", cls=WithExamples)
 def plan(
     file: LedgerArgument,
-    plan: Annotated[Path, typer.Argument(metavar="PLAN", help="A plan: stablesketch plan ... -o plan.json.")],
+    plan: options.PlanFile,
     times: Annotated[int, typer.Option(help="Number of releases.")] = 1,
     fit: Annotated[bool, typer.Option("--fit", help="Instead, find the ε at which this many releases fit.")] = False,
     output: options.Output = None,

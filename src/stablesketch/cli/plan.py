@@ -45,9 +45,7 @@ def plan(
     pairs: options.Pairs = None,
     max_value: Annotated[int, typer.Option(parser=options.count, metavar="N", help="Maximum value of a pair.")] = 1,
     relation: options.Relation = None,
-    pairs_per_person: Annotated[
-        int, options.in_privacy(parser=options.count, metavar="N", help="Maximum number of pairs per person.")
-    ] = 1,
+    pairs_per_person: Annotated[int, options.count_in_privacy(help="Maximum number of pairs per person.")] = 1,
     unit: options.Unit = None,
     total: options.Total = 0,
     sizes: Sizes,

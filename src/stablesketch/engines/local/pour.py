@@ -162,7 +162,7 @@ def pour_groups(
             progress.advance(read.num_rows)
         if most is not None and np.count_nonzero(counts) >= most:
             rows.finish()
-            return done
+            return int(done)
     rows.finish()
     return None
 
@@ -177,7 +177,8 @@ def pour_in_turns(
     Once `most` groups have been found, their collectors are let go, and the next turn opens others for the rest of the
     batches. A group may therefore be found in several turns.
     """
-    rest, done, turn = iter(batches), 0, 0
+    rest, turn = iter(batches), 0
+    done: int | None = 0
     while done is not None:
         groups = opened(turn)
         done = pour_groups(rest, groups, clip=clip, most=most, zeros=zeros, before=done)
