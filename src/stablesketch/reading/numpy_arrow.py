@@ -1,5 +1,5 @@
-"""Numbers from numpy to Arrow and back, sharing memory. pyarrow's own functions import pandas if it is installed,
-which is slow.
+"""Numbers from numpy to Arrow and back, and texts to Arrow, sharing memory. pyarrow's own functions import pandas if it
+is installed, which is slow.
 """
 
 from __future__ import annotations
@@ -17,6 +17,16 @@ def from_numpy(numbers: NDArray[Any]) -> Any:
     pa = need("pyarrow")
     kept = np.ascontiguousarray(numbers)
     return pa.Array.from_buffers(pa.from_numpy_dtype(kept.dtype), len(kept), [None, pa.py_buffer(kept)])
+
+
+def text_column(content: Any, offsets: NDArray[Any], valid: Any = None) -> Any:
+    """A column of texts that lie one after the other: text i is from offset i to the next. It is not checked. Bits of
+    `valid` that are 0 make it null there.
+    """
+    pa = need("pyarrow")
+    parts = (valid, offsets.astype(np.int32, copy=False), content)
+    buffers = [None if part is None else pa.py_buffer(part) for part in parts]
+    return pa.Array.from_buffers(pa.string(), len(offsets) - 1, buffers)
 
 
 def to_numpy(numbers: Any) -> NDArray[Any]:

@@ -17,6 +17,7 @@ import numpy as np
 from ..errors import DataError
 from .libraries import need
 from .lines import whole_lines
+from .numpy_arrow import text_column
 from .packed import Readable, Rest, begun, opened_text, unreadable
 from .streams import Stream, joined
 
@@ -56,11 +57,10 @@ def _batch(lines: bytes, name: str, before: int) -> Any:
     newline = data == 10
     ends = newline.copy()
     ends[:-1] |= (data[:-1] == 13) & newline[1:]
-    offsets = np.concatenate([[0], np.cumsum(~ends, dtype=np.int64)[newline]]).astype(np.int32)
+    offsets = np.concatenate([[0], np.cumsum(~ends, dtype=np.int64)[newline]])
     body = data[~ends]
     valid = np.packbits(np.diff(offsets) > 0, bitorder="little")  # an empty line is not a key
-    buffers = [pa.py_buffer(valid), pa.py_buffer(offsets), pa.py_buffer(body)]
-    column = pa.Array.from_buffers(pa.string(), len(offsets) - 1, buffers)
+    column = text_column(body, offsets, valid)
     try:
         column.validate(full=True)
     except pa.ArrowInvalid:

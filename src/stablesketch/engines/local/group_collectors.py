@@ -14,7 +14,7 @@ from ...collector.shards import of_group
 from ...errors import HIDDEN, ArgumentError, Shown
 from ...plan import Plan
 from ...reading.libraries import need
-from ...reading.numpy_arrow import from_numpy, to_numpy
+from ...reading.numpy_arrow import from_numpy, text_column, to_numpy
 from ...secret import Secret
 from ...sketch.projection import Fingerprints, Totals
 from ...text.wording import arg
@@ -60,14 +60,9 @@ class ListedGroups:
         self._collectors: dict[int, Collector] = {}
         self._waiting: dict[int, list[tuple[Fingerprints, Totals, int]]] = {}
         self._keys = 0  # waiting
-        pa = need("pyarrow")
         self._index_in = need("pyarrow.compute").index_in
         texts = [_BETWEEN.join(name).encode() for name in names]
-        ends = np.cumsum([0, *map(len, texts)], dtype=np.int32)
-        # From its buffers: pa.array would import pandas, if it is installed.
-        self._listed = pa.Array.from_buffers(
-            pa.string(), len(texts), [None, pa.py_buffer(ends), pa.py_buffer(b"".join(texts))]
-        )
+        self._listed = text_column(b"".join(texts), np.cumsum([0, *map(len, texts)]))
 
     def add(self, code: int, fingerprints: Fingerprints, totals: Totals, pairs: int) -> None:
         """Counts folded pairs of a group, now or later: waiting pairs take less memory than an open collector."""

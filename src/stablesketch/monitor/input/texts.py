@@ -15,7 +15,7 @@ from ..._native import NO_SECOND, json_texts, seconds
 from ...reading.duckdb import BlockQuery, InvalidBlock, text_literal
 from ...reading.json_files import pointer, ways
 from ...reading.libraries import need
-from ...reading.numpy_arrow import from_numpy, to_numpy
+from ...reading.numpy_arrow import from_numpy, text_column, to_numpy
 from .fields import NO_WINDOW, PER_SECOND, LineFields, TimeUnit
 
 _RFC_3339 = r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):?[0-5]\d)"
@@ -26,7 +26,7 @@ def column_of_lines(lines: Any) -> Any:
     data = np.frombuffer(lines, np.uint8)
     ends = np.flatnonzero(data == 10) + 1
     last = [len(data)] if len(data) and data[-1] != 10 else []
-    return _column(lines, np.concatenate([[0], ends, last]))
+    return text_column(lines, np.concatenate([[0], ends, last]))
 
 
 def only_utf8(lines: bytes) -> bytes:
@@ -34,16 +34,10 @@ def only_utf8(lines: bytes) -> bytes:
     if lines.isascii():
         return lines
     try:
-        _column(lines, np.array([0, len(lines)])).validate(full=True)
+        text_column(lines, np.array([0, len(lines)])).validate(full=True)
         return lines
     except need("pyarrow").ArrowInvalid:
         return b"\n".join(line for line in lines.split(b"\n") if is_text(line))
-
-
-def _column(content: Any, offsets: Any) -> Any:
-    pa = need("pyarrow")
-    buffers = [None, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(content)]
-    return pa.Array.from_buffers(pa.string(), len(offsets) - 1, buffers)
 
 
 def is_text(line: bytes) -> bool:
