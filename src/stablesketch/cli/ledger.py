@@ -184,7 +184,6 @@ def plan(
     print_text(str(found))
     if output is not None:
         write_new(output, (found.plan.to_json() + "\n").encode())
-        note(f"written to {output}")
 
 
 @app.command("export", cls=WithExamples)
@@ -196,8 +195,8 @@ def export(
     ledger = options.open_ledger(file)
     if output.suffix not in (".csv", ".json"):
         raise typer.BadParameter(f"--output must end in .csv or .json, got {str(output)!r}.")
-    write_new(output, (ledger.to_csv() if output.suffix == ".csv" else ledger.to_json()).encode())
-    note(f"written to {output}, {_releases(len(ledger))}")
+    content = ledger.to_csv() if output.suffix == ".csv" else ledger.to_json()
+    write_new(output, content.encode(), f", {_releases(len(ledger))}")
 
 
 @app.command("value", cls=WithExamples)
