@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json as json_module
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -16,7 +15,7 @@ from .screen import print_text
 
 
 def audit(
-    plan: Annotated[Path, typer.Argument(metavar="PLAN", help="A plan: stablesketch plan ... -o plan.json.")],
+    plan: options.PlanFile,
     trials: Annotated[
         int, typer.Option(help="Releases of each of the two worst neighbours; all others together get half as many.")
     ] = 3_000,

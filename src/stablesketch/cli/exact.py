@@ -38,7 +38,7 @@ def exact(
         ),
     ] = None,
     pairs_per_person: options.PairsUsed = None,
-    groups_per_person: Annotated[int, options.in_privacy(help="Maximum number of groups per person.")] = 1,
+    groups_per_person: options.GroupsPerPerson = 1,
     read: Data,
     wide: options.Wide = False,
     on_bad: options.OnBad = "error",

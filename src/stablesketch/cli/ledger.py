@@ -168,7 +168,7 @@ def verify(
 @app.command("plan", cls=WithExamples)
 def plan(
     file: LedgerArgument,
-    plan: Annotated[Path, typer.Argument(metavar="PLAN", help="A plan: stablesketch plan ... -o plan.json.")],
+    plan: options.PlanFile,
     times: Annotated[int, typer.Option(help="Number of releases.")] = 1,
     fit: Annotated[bool, typer.Option("--fit", help="Instead, find the ε at which this many releases fit.")] = False,
     output: options.Output = None,
@@ -185,7 +185,6 @@ def plan(
     print_text(str(found))
     if output is not None:
         write_new(output, (found.plan.to_json() + "\n").encode())
-        note(f"written to {output}")
 
 
 @app.command("export", cls=WithExamples)
@@ -197,8 +196,8 @@ def export(
     ledger = options.open_ledger(file)
     if output.suffix not in (".csv", ".json"):
         raise typer.BadParameter(f"--output must end in .csv or .json, got {str(output)!r}.")
-    write_new(output, (ledger.to_csv() if output.suffix == ".csv" else ledger.to_json()).encode())
-    note(f"written to {output}, {_releases(len(ledger))}")
+    content = ledger.to_csv() if output.suffix == ".csv" else ledger.to_json()
+    write_new(output, content.encode(), f", {_releases(len(ledger))}")
 
 
 @app.command("value", cls=WithExamples)

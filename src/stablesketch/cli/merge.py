@@ -11,7 +11,7 @@ from ..collector import merge_blobs
 from ..collector.wire import decode
 from ..errors import BlobError
 from .options import of_file
-from .screen import note, write_new
+from .screen import write_new
 from .stored import read_blob
 
 
@@ -27,5 +27,4 @@ def merge(
             with of_file(path):
                 decode(blob)  # to name the damaged one
         raise
-    write_new(output, content)
-    note(f"written to {output}, {len(content):,} bytes, {len(files)} sketches")
+    write_new(output, content, f", {len(content):,} bytes, {len(files)} sketches")

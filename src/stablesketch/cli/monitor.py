@@ -88,9 +88,7 @@ def monitor(
     ] = None,
     time_unit: Annotated[TimeUnit | None, options.in_data(help="Unit of numeric times (default: s).")] = None,
     value: options.Value = None,
-    max_value: Annotated[
-        int | None, options.in_privacy(parser=options.count, metavar="N", help="Maximum value of a row.")
-    ] = None,
+    max_value: Annotated[int | None, options.count_in_privacy(help="Maximum value of a row.")] = None,
     clip: options.Clip = DEFAULTS["clip"],
     format: Annotated[
         LineFormat | None,
@@ -123,10 +121,7 @@ def monitor(
         options.in_privacy(metavar="FIELD", help="The field that identifies a person, with --protect person-window."),
     ] = None,
     pairs_per_person: Annotated[
-        int | None,
-        options.in_privacy(
-            parser=options.count, metavar="N", help="How many rows of one person a window counts (default 1)."
-        ),
+        int | None, options.count_in_privacy(help="How many rows of one person a window counts (default 1).")
     ] = None,
     ledger: Annotated[
         Path | None,
@@ -147,7 +142,7 @@ def monitor(
     ] = DEFAULTS["mechanism"],
     error: options.Error = None,
     memory: options.Memory = None,
-    confidence: Annotated[float, options.in_size(help="Confidence level of the intervals.")] = DEFAULTS["confidence"],
+    confidence: options.Confidence = DEFAULTS["confidence"],
     state: Annotated[
         Path | None,
         options.in_output(

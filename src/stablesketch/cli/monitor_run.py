@@ -30,6 +30,7 @@ from ..monitor.state.outbox import Sink
 from ..monitor.state.records import WINDOW
 from ..monitor.state.state import MonitorState
 from ..monitor.windows import Clock, shown
+from ..secret.paying import STOPPING
 from ..statistic.published import Release
 from ..text.spoken import at_least
 from . import options
@@ -156,12 +157,8 @@ def run(
 
 def _stopping(running: Monitor) -> dict[int, Any]:
     """Makes signals end it between two blocks, at a checkpoint. Returns the old handlers, to restore at the end."""
-    kinds = [getattr(signal, name, None) for name in ("SIGINT", "SIGTERM", "SIGHUP")]
-    return {
-        kind: signal.signal(kind, lambda *_: running.stop())
-        for kind in kinds
-        if kind is not None and signal.getsignal(kind) != signal.SIG_IGN
-    }
+    heard = [kind for kind in STOPPING if signal.getsignal(kind) != signal.SIG_IGN]
+    return {kind: signal.signal(kind, lambda *_: running.stop()) for kind in heard}
 
 
 def _promise(watch: Watch, ledger: Ledger | None, *, piped: bool, begins: int | None) -> str:

@@ -33,7 +33,7 @@ def with_groups(command: Callable[..., Any]) -> Callable[..., Any]:
             {"statistic": _names(), **{name: _annotation(option) for name, option in statistical.items()}},
             lambda typed: Chosen(typed["statistic"], {option: typed[name] for name, option in statistical.items()}),
         ),
-        "read": (_DATA, lambda typed: Data(**typed)),
+        "read": (inspect.get_annotations(Data, eval_str=True), lambda typed: Data(**typed)),
         "sizes": (_SIZES, lambda typed: {**typed, **{name: _sizes_of(typed[name]) for name in _LISTS}}),
     }
     groups = {name: group for name, group in every.items() if name in signature.parameters}
@@ -131,11 +131,30 @@ def _annotation(option: Option) -> Any:
 class Data:
     """What was typed: files or a query, and what files do not say themselves."""
 
-    files: list[str] | None
-    sql: str | None
-    format: str | None
-    header: bool
-    delimiter: str | None
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="FILES",
+            help="Parquet, CSV or JSON files, quoted patterns, - for standard input, or a database with --sql.",
+            show_default=False,
+        ),
+    ]
+    sql: Annotated[
+        str | None,
+        options.in_data(metavar="QUERY", help="Read the result of a query: select app, n from 'events/*.parquet'."),
+    ]
+    format: Annotated[
+        str | None,
+        options.in_data(
+            metavar="NAME",
+            help="parquet, csv, tsv, json, lines, arrow or orc (default: recognised from the first bytes).",
+        ),
+    ]
+    header: Annotated[bool, options.in_data("--header/--no-header", help="Whether the CSV has a header line.")]
+    delimiter: Annotated[
+        str | None,
+        options.in_data(metavar="CHARACTER", help="CSV field separator (default: detected from the header)."),
+    ]
 
     def as_input(self, *, wide: bool = False) -> Input:
         """How to read them; refuses a call that names nothing to read."""
@@ -164,33 +183,6 @@ class Data:
         """All of it but the files, by the names that arguments have in Python."""
         return {name: value for name, value in asdict(self).items() if name != "files"}
 
-
-_DATA: dict[str, Any] = {
-    "files": Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="FILES",
-            help="Parquet, CSV or JSON files, quoted patterns, - for standard input, or a database with --sql.",
-            show_default=False,
-        ),
-    ],
-    "sql": Annotated[
-        str | None,
-        options.in_data(metavar="QUERY", help="Read the result of a query: select app, n from 'events/*.parquet'."),
-    ],
-    "format": Annotated[
-        str | None,
-        options.in_data(
-            metavar="NAME",
-            help="parquet, csv, tsv, json, lines, arrow or orc (default: recognised from the first bytes).",
-        ),
-    ],
-    "header": Annotated[bool, options.in_data("--header/--no-header", help="Whether the CSV has a header line.")],
-    "delimiter": Annotated[
-        str | None,
-        options.in_data(metavar="CHARACTER", help="CSV field separator (default: detected from the header)."),
-    ],
-}
 
 # --- the sizes ---
 

@@ -36,6 +36,9 @@ def count(text: str | int) -> int:
     raise typer.BadParameter(f"{text!r} is not a whole number. Write 1000000 or 1e6.")
 
 
+count_in_data, count_in_privacy = (partial(option, parser=count, metavar="N") for option in (in_data, in_privacy))
+
+
 def listed(names: str | None) -> list[str]:
     """Names of columns, separated by commas."""
     return [] if names is None else [name.strip() for name in names.split(",")]
@@ -72,9 +75,7 @@ Epsilon = Annotated[float | None, in_privacy(help="Maximum ε: the smaller, the 
 Delta = Annotated[float | None, in_privacy(help="Maximum δ: far below 1 / (number of people), such as 1e-9.")]
 Pairs = Annotated[
     int | None,
-    in_privacy(
-        parser=count,
-        metavar="N",
+    count_in_privacy(
         help="Minimum number of pairs, from public knowledge. Only --mechanism bare needs it. Under --relation replace "
         "the number is public, and a release counts it.",
     ),
@@ -89,20 +90,15 @@ Relation = Annotated[
 ]
 PairsUsed = Annotated[
     int | None,
-    in_privacy(
-        parser=count,
-        metavar="N",
+    count_in_privacy(
         show_default=False,
         help="Maximum number of pairs per person (default 1). With --person, this many of their rows are used.",
     ),
 ]
+GroupsPerPerson = Annotated[int, in_privacy(help="Maximum number of groups per person.")]
 Total = Annotated[
     int,
-    in_privacy(
-        parser=count,
-        metavar="N",
-        help="Minimum sum of all values, from public knowledge. Only --mechanism bare needs it.",
-    ),
+    count_in_privacy(help="Minimum sum of all values, from public knowledge. Only --mechanism bare needs it."),
 ]
 Error = Annotated[
     float | None, in_size(help="Target error of the sketch, such as 0.05 (relative for moments). Noise adds to it.")
@@ -115,6 +111,8 @@ Mechanism = Annotated[
         "without noise, for long streams."
     ),
 ]
+Confidence = Annotated[float, in_size(help="Confidence level of the intervals.")]
+PlanFile = Annotated[Path, typer.Argument(metavar="PLAN", help="A plan: stablesketch plan ... -o plan.json.")]
 Json = Annotated[bool, in_output("--json", help="Print JSON.")]
 Output = Annotated[Path | None, in_output("--output", "-o", help="Write to this new file.")]
 Plot = Annotated[Path | None, in_output(help="Save a picture to this new file: .png, .svg or .html.", metavar="FILE")]

@@ -34,23 +34,21 @@ _TRIED = sorted({2**i for i in range(11)} | {3 * 2**i for i in range(9)})  # row
 
 def public(
     statistic: Chosen,
-    people: Annotated[int, options.in_data(parser=options.count, metavar="N", help="Approximate number of people.")],
+    people: Annotated[int, options.count_in_data(help="Approximate number of people.")],
     rows: Annotated[float, options.in_data(help="Average number of rows per person.")],
     spread: Annotated[
         Spread, options.in_data(help="How rows are spread over people: equally, geometrically, or with a heavy tail.")
     ] = "geometric",
     keys: Annotated[
         int | None,
-        options.in_data(
-            parser=options.count,
-            metavar="N",
+        options.count_in_data(
             help="Approximate number of different keys. Without it, the error is that of the data on which noise "
             "weighs most.",
         ),
     ] = None,
     epsilon: options.Epsilon = None,
     delta: options.Delta = None,
-    max_value: Annotated[int, options.in_privacy(parser=options.count, metavar="N", help="Maximum value.")] = 1,
+    max_value: Annotated[int, options.count_in_privacy(help="Maximum value.")] = 1,
     mechanism: options.Mechanism = DEFAULTS["mechanism"],
     json: options.Json = False,
 ) -> None:

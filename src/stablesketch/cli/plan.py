@@ -45,9 +45,7 @@ def plan(
     pairs: options.Pairs = None,
     max_value: Annotated[int, typer.Option(parser=options.count, metavar="N", help="Maximum value of a pair.")] = 1,
     relation: options.Relation = None,
-    pairs_per_person: Annotated[
-        int, options.in_privacy(parser=options.count, metavar="N", help="Maximum number of pairs per person.")
-    ] = 1,
+    pairs_per_person: Annotated[int, options.count_in_privacy(help="Maximum number of pairs per person.")] = 1,
     unit: options.Unit = None,
     total: options.Total = 0,
     sizes: Sizes,
@@ -76,7 +74,6 @@ def plan(
         drawn_measurement(chosen)  # refuses what has no picture, while nothing has been written
     if output is not None:
         write_new(output, (chosen.to_json() + "\n").encode())
-        note(f"written to {output}")
     if json:
         print_text(chosen.to_json())
     elif output is None:
@@ -103,4 +100,3 @@ def _draw(plan: Plan, plot: Path) -> None:
     costs = "the error" if needs_promise(one) or one.expected else "the noise"
     alt = f"{title}: {costs} of {one.statistic} against ε, and the error against the size of the sketch{itself}."
     write_new(plot, picture_bytes(plan_picture(plan), plot, title, alt), public=True)
-    note(f"written to {plot}")

@@ -107,14 +107,12 @@ def release(
     pairs_per_person: options.PairsUsed = None,
     unit: options.Unit = None,
     total: options.Total = 0,
-    groups_per_person: Annotated[int, options.in_privacy(help="Maximum number of groups per person.")] = DEFAULTS[
-        "groups_per_person"
-    ],
+    groups_per_person: options.GroupsPerPerson = DEFAULTS["groups_per_person"],
     ledger: Annotated[Path | None, options.in_privacy(help="Record the release in this ledger.")] = None,
     label: Annotated[str, options.in_privacy(help="Name of the release, in the ledger and the report.")] = "",
     secret: Annotated[Path | None, options.in_privacy("--secret", help="The secret file, for stored sketches.")] = None,
     sizes: Sizes,
-    confidence: Annotated[float, options.in_size(help="Confidence level of the intervals.")] = DEFAULTS["confidence"],
+    confidence: options.Confidence = DEFAULTS["confidence"],
     json: options.Json = False,
     output: options.Output = None,
     plot: options.Plot = None,

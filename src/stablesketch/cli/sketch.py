@@ -12,7 +12,7 @@ from ..secret import Secret
 from . import options
 from .option_groups import Data
 from .progress import progress
-from .screen import note, write_new
+from .screen import write_new
 
 EXAMPLES = """[bold]Example[/]: two shards, one release
 
@@ -61,5 +61,4 @@ def sketch(
             progress=report,
         )
     content = collector.to_bytes()
-    write_new(output, content)
-    note(f"written to {output}, {len(content):,} bytes. It is not private: guard it like the data.")
+    write_new(output, content, f", {len(content):,} bytes. It is not private: guard it like the data.")

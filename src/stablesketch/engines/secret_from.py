@@ -155,9 +155,13 @@ class TheSecret:
         return found
 
 
-def child_name(name: Name) -> str:
-    """The argument of `Secret.child` for a group: its name, or the JSON of its parts."""
-    return name[0] if len(name) == 1 else json.dumps(name)
+def stored_secret(secret: Secret, name: Name, *, separate: bool) -> Secret:
+    """The secret of a group's stored collector: with `separate`, the child named after the group, or after the JSON of
+    the parts of its name.
+    """
+    if not separate or not name:
+        return secret
+    return secret.child(name[0] if len(name) == 1 else json.dumps(name))
 
 
 def reference(secret: object, otherwise: str, others: str) -> SecretFrom:

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from ..errors import ReleaseInterrupted
 from ..text.spoken import price_in_words
 
-_HELD = tuple(
+STOPPING = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 )  # Windows has no SIGHUP
 
@@ -54,7 +54,7 @@ class Payment:
         """Signals wait from here on. Called just before a payment."""
         if threading.current_thread() is not threading.main_thread():
             return
-        for number in _HELD:
+        for number in STOPPING:
             handler = signal.getsignal(number)
             # None: the handler is not Python's, and could not be restored.
             if number not in self._handlers and handler is not None and handler != signal.SIG_IGN:

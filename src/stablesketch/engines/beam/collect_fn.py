@@ -12,7 +12,7 @@ from ...plan import Plan
 from ...reading.libraries import need
 from ...secret import Secret
 from ..local.pour import BadBatch, pour
-from ..secret_from import TheSecret, child_name
+from ..secret_from import TheSecret, stored_secret
 from .elements import NAME, batch_of, columns_of, look_through, same_sorts, sorts_of
 from .travelled import Travelled
 
@@ -24,9 +24,7 @@ GroupedPair = tuple[Name, Any, Any]  # the group, if any; the key, which may hav
 
 def secret_of(found: Secret, name: Name, separate: bool) -> Secret:
     """The secret of a group: derived as for releases from data, or the child secret of a stored collector."""
-    if not name:
-        return found
-    return found.child(child_name(name)) if separate else group_secret(found, name)
+    return group_secret(found, name) if name and not separate else stored_secret(found, name, separate=True)
 
 
 class Accumulator:

@@ -10,12 +10,15 @@ from numpy.typing import NDArray
 
 from ...bounding.groups import Name
 from ...collector import Collector
+from ...collector.shards import of_group
 from ...errors import HIDDEN, ArgumentError, Shown
 from ...plan import Plan
 from ...reading.libraries import need
 from ...reading.numpy_arrow import from_numpy, text_column, to_numpy
+from ...secret import Secret
 from ...sketch.projection import Fingerprints, Totals
 from ...text.wording import arg
+from ..secret_from import stored_secret
 
 MOST_BYTES = 4 << 30
 """Maximum memory of the sketches of all listed groups together, while pairs are counted."""
@@ -102,11 +105,13 @@ class ListedGroups:
 
 
 class MetGroups:
-    """Like `ListedGroups`, for all groups found. Keys are fingerprinted under their collector's secret."""
+    """Like `ListedGroups`, for all groups found, whose collectors are stored: each has its part of the shard, under
+    this secret or, with `separate`, its own. Keys are fingerprinted under their collector's secret.
+    """
 
-    def __init__(self, plan: Plan, group_columns: int, opened: Callable[[Name], Collector], *, alike: bool) -> None:
+    def __init__(self, plan: Plan, secret: Secret, shard: str, by: Sequence[str], *, separate: bool) -> None:
         self.plan = plan
-        self._columns, self._opened, self._alike = group_columns, opened, alike  # alike: all have the same secret
+        self._secret, self._shard, self._by, self._separate = secret, shard, by, separate
         self._codes: dict[str, int] = {}
         self._collectors: list[Collector] = []
         self._names: list[Name] = []
@@ -125,12 +130,13 @@ class MetGroups:
     def _code(self, text: str) -> int:
         code = self._codes.get(text)
         if code is None:
-            name = tuple(text.split(BETWEEN)) if self._columns > 1 else (text,)
-            if len(name) != self._columns:
+            name = tuple(text.split(BETWEEN)) if len(self._by) > 1 else (text,)
+            if len(name) != len(self._by):
                 raise ArgumentError(
                     "by", HIDDEN, "must not contain the character U+001F in the name of a group", "Rename the group"
                 )
-            self._collectors.append(self._opened(name))
+            own = stored_secret(self._secret, name, separate=self._separate)
+            self._collectors.append(self.plan.open(own, of_group(self._shard, self._by, name)))
             self._names.append(name)
             code = self._codes[text] = len(self._codes)
         return code
@@ -138,7 +144,7 @@ class MetGroups:
     def fingerprints(self, keys: Any, codes: NDArray[np.int32]) -> NDArray[np.uint64]:
         if not len(codes):
             return np.empty(0, np.uint64)
-        if self._alike:
+        if not self._separate:
             return self._collectors[int(codes[0])].fingerprint(keys)
         found = np.empty(len(codes), np.uint64)
         for code in np.unique(codes).tolist():

@@ -9,7 +9,7 @@ leaves the same state as those n rows, to the last bit; tests check this.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -126,18 +126,19 @@ def pour_groups(
     progress: Progress | None = None,
     most: int | None = None,
     zeros: Zeros | None = None,
-) -> bool:
+    before: int = 0,
+) -> int | None:
     """Like `pour`, by group: columns k0, ..., v, g0, ...; a pair goes to the collector of its group, if it has one.
 
-    With `most`, it stops after the batch in which this many groups have been found, and returns whether it did. `zeros`
-    says what a value of 0 is, if the plan does not: a table under replace has plans for add_remove.
+    With `most`, it stops after the batch in which this many groups have been found, and returns the number of rows up
+    to there, with those `before` these batches. `zeros` says what a value of 0 is, if the plan does not: a table under
+    replace has plans for add_remove.
     """
     compute = need("pyarrow.compute")
     plan = groups.plan
     rows = _rows(plan, groups.add, grouped=True)
     counts = np.zeros(0, np.int64)
-    done = 0
-    stopped = False
+    done = before
     for read in batches:
         try:
             batch = _without_zeros(read, zeros or zeros_under(plan.privacy.relation))
@@ -160,7 +161,26 @@ def pour_groups(
         if progress is not None:
             progress.advance(read.num_rows)
         if most is not None and np.count_nonzero(counts) >= most:
-            stopped = True
-            break
+            rows.finish()
+            return int(done)
     rows.finish()
-    return stopped
+    return None
+
+
+def pour_in_turns(
+    batches: Iterable[Any], opened: Callable[[int], ListedGroups | MetGroups], *, clip: bool, most: int,
+    zeros: Zeros | None = None,
+) -> Iterator[tuple[Any, Collector]]:  # fmt: skip
+    """Like `pour_groups`, for groups that may not all fit into memory: yields the names or codes of those that were
+    found, with their collectors.
+
+    Once `most` groups have been found, their collectors are let go, and the next turn opens others for the rest of the
+    batches. A group may therefore be found in several turns.
+    """
+    rest, turn = iter(batches), 0
+    done: int | None = 0
+    while done is not None:
+        groups = opened(turn)
+        done = pour_groups(rest, groups, clip=clip, most=most, zeros=zeros, before=done)
+        yield from groups.met()
+        turn += 1

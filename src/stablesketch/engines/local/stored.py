@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -25,11 +24,10 @@ from ...reading.libraries import need
 from ...release.tabular import names_of_groups
 from ...secret import Secret
 from ...text.wording import arg
-from ..secret_from import child_name
 from ..stored_plan import named_shard
-from .collect import poured
+from .collect import collected_shard, poured
 from .group_collectors import MetGroups
-from .pour import BadBatch, pour, pour_groups
+from .pour import pour_in_turns
 
 COLUMN = "collector"
 _OPEN_GROUPS = 1 << 11  # collectors in memory before their states are stored and others opened
@@ -74,43 +72,22 @@ def collect(
     columns, whole, how = checked_columns(key, value, by), named_shard(shard), Input(format, header, delimiter, sql)
     states: dict[Name, bytes] = {}
 
-    def own(name: Name) -> Secret:
-        return kept.child(child_name(name)) if separate and name else kept
-
-    def opened(turn: int, name: Name) -> Collector:
-        return plan.open(own(name), f"{of_group(whole, columns.by, name)}/{turn}")
-
-    def all_of(batches: Iterator[Any]) -> None:
-        collector = plan.open(kept, whole)
-        pour(batches, collector, clip=clip)
-        states[()] = collector.to_bytes()
+    def groups_of(turn: int) -> MetGroups:
+        return MetGroups(plan, kept, f"{whole}/{turn}", columns.by, separate=separate)
 
     def by_group(batches: Iterator[Any]) -> None:
-        rows = 0
+        for name, collector in pour_in_turns(batches, groups_of, clip=clip, most=_OPEN_GROUPS):
+            if name in states:
+                collector.merge(Collector.from_bytes(states[name], collector.secret))
+            # Everything becomes one shard, as if there had been only one turn.
+            collector.rename(of_group(whole, columns.by, name))
+            states[name] = collector.to_bytes()
 
-        def counted() -> Iterator[Any]:
-            nonlocal rows
-            for batch in batches:
-                rows += batch.num_rows
-                yield batch
-
-        rest, more, turn = counted(), True, 0
-        while more:
-            groups = MetGroups(plan, len(columns.by), partial(opened, turn), alike=not separate)
-            try:
-                more = pour_groups(rest, groups, clip=clip, most=_OPEN_GROUPS)
-            except BadBatch as bad:
-                bad.before = rows - bad.batch.num_rows  # those of all turns
-                raise
-            turn += 1
-            for name, collector in groups.met():
-                if name in states:
-                    collector.merge(Collector.from_bytes(states[name], own(name)))
-                # Everything becomes one shard, as if there had been only one turn.
-                collector.rename(of_group(whole, columns.by, name))
-                states[name] = collector.to_bytes()
-
-    poured(data, plan, columns, by_group if columns.by else all_of, how=how, clip=clip, on_bad=on_bad)
+    if columns.by:
+        poured(data, plan, columns, by_group, how=how, clip=clip, on_bad=on_bad)
+    else:
+        all_of_it = collected_shard(data, plan, kept, whole, columns, how=how, clip=clip, on_bad=on_bad)
+        states[()] = all_of_it.to_bytes()
     pa = need("pyarrow")
     names = names_of_groups(columns.by, [COLUMN])
     table = {each: pa.array([name[i] for name in sorted(states)], pa.string()) for i, each in enumerate(names)}

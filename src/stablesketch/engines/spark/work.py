@@ -12,7 +12,7 @@ import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 from math import isqrt
 from typing import Any
@@ -32,8 +32,8 @@ from ...secret import Secret
 from ...sketch.workers import limit_threads
 from .. import failure
 from ..local.group_collectors import ListedGroups, MetGroups
-from ..local.pour import BadBatch, pour, pour_groups
-from ..secret_from import TheSecret, child_name
+from ..local.pour import BadBatch, pour, pour_in_turns
+from ..secret_from import TheSecret, stored_secret
 
 STATES = "bucket int, name string, state binary, failure string"
 MERGED = "name string, state binary, failure string"
@@ -90,24 +90,17 @@ class Recipe:
         """Pairs with groups → a state for each group found, or an error."""
         try:
             secret, plan, place = self.secret.find(), Plan.from_json(self.plan), _partition()
-            turn, more, rest = 0, True, iter(batches)
-            while more:
-                groups = self._groups(plan, secret, f"{self.shard}/{place}.{turn}")
-                more = pour_groups(rest, groups, clip=self.clip, most=self.open_groups, zeros=self.zeros)
-                turn += 1
-                yield from _met(groups)
+            opened = partial(self._groups, plan, secret, place)
+            found = pour_in_turns(batches, opened, clip=self.clip, most=self.open_groups, zeros=self.zeros)
+            yield from _in_batches(found)
         except (StablesketchError, BadBatch) as error:
             yield _failed(error)
 
-    def _groups(self, plan: Plan, secret: Secret, shard: str) -> ListedGroups | MetGroups:
+    def _groups(self, plan: Plan, secret: Secret, place: int, turn: int) -> ListedGroups | MetGroups:
+        shard = f"{self.shard}/{place}.{turn}"
         if self.names is not None:
             return ListedGroups(self.names, plan, lambda name: plan.open(group_secret(secret, name), shard))
-
-        def opened(name: Name) -> Collector:
-            own = secret.child(child_name(name)) if self.each else secret
-            return plan.open(own, of_group(shard, self.by, name))
-
-        return MetGroups(plan, len(self.by), opened, alike=not self.each)
+        return MetGroups(plan, secret, shard, self.by, separate=self.each)
 
     def merge(self, table: Any) -> Any:
         """States of a bucket, or of a group → one state. A partition that arrives twice is refused."""
@@ -139,7 +132,7 @@ class Recipe:
             return group_secret(secret, self.names[known])
         if self.names is not None or len(known) != len(self.by):
             raise _unreadable()
-        return secret.child(child_name(known)) if self.each else secret
+        return stored_secret(secret, known, separate=self.each)
 
 
 def group_of(name: object) -> int | Name | None:
@@ -193,9 +186,8 @@ def keep_imports() -> None:
     gc.freeze()
 
 
-def _met(groups: ListedGroups | MetGroups) -> Iterator[Any]:
+def _in_batches(found: Iterator[tuple[Any, Collector]]) -> Iterator[Any]:
     """The states of groups, a few at a time: a listed group by its code, another by its name, as JSON."""
-    found = groups.met()
     while True:
         rows = [(json.dumps(name), one.to_bytes()) for name, one in islice(found, 256)]
         if not rows:
