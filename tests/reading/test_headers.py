@@ -210,3 +210,10 @@ def test_the_first_row_is_the_same_however_it_is_cut() -> None:
         assert found.cells == [b'a\r\n"x"', "bö".encode(), b"", b""]
         assert found.row + found.rest + source.read() == raw
         assert found.row.endswith(b"\r\n")
+
+
+def test_an_empty_cell_between_tabs_is_no_space_before_a_quote() -> None:
+    source = io.BytesIO(b'a\t\t"b c"\t "d"\n')
+    with pytest.raises(ss.DataError, match="spaces before the opening quote"):  # of d
+        first_row(source.read, "x", "\t")
+    assert first_row(io.BytesIO(b'a\t\t"b c"\n').read, "x", "\t").cells == [b"a", b"", b"b c"]

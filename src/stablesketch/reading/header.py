@@ -100,7 +100,8 @@ def other_columns(source: str, first: str) -> DataError:
 
 def _split(held: bytes, delimiter: bytes, source: str, *, ended: bool) -> tuple[list[bytes], int] | None:
     """The cells of the first row and where it ends, line end included; None if more must be read to know."""
-    plain = re.compile(rb'(?![ \t]*+")(?:(?!%b)[^\r\n])*+' % re.escape(delimiter))
+    between = re.escape(delimiter)  # which may be a tab
+    plain = re.compile(rb'(?!(?:(?!%b)[ \t])*+")(?:(?!%b)[^\r\n])*+' % (between, between))
     place = len(MARK) if held.startswith(MARK) else 0
     cells: list[bytes] = []
     while True:

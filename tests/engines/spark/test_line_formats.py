@@ -131,6 +131,12 @@ def test_headers_are_those_of_the_first_file_and_bytes_before_them_are_no_part_o
     assert ours(b"b,a\n1,2\n", lines, skip=True) is None
 
 
+def test_an_empty_cell_between_tabs_is_no_space_before_a_quote() -> None:
+    lines = Lines("tsv", ("a", "b", "c"), ("a", "b", "c"), delimiter="\t")
+    assert ours(b'1\t\t"x y"\n\t"2"\t3\n', lines) == [("1", None, "x y"), (None, "2", "3")]
+    assert ours(b'1\t\t "x y"\n', lines) is None
+
+
 def test_what_follows_an_open_quote_is_never_taken_for_a_row() -> None:
     """Its middle line would be a good one by itself."""
     lines = Lines("csv", ("a", "b"), ("a", "b"))

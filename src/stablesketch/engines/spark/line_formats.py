@@ -156,4 +156,4 @@ def _quoted(line: str, delimiter: str) -> list[str]:
 def _cell_pattern(delimiter: str) -> re.Pattern[str]:
     """What is between the quotes of a cell, or a cell without quotes; then the delimiter, or the end of the line."""
     escaped = re.escape(delimiter)
-    return re.compile(rf'(?:"((?:[^"]++|"")*+)"|((?!\s*+")[^{escaped}]*+))({escaped}|\Z)')
+    return re.compile(rf'(?:"((?:[^"]++|"")*+)"|((?!(?:(?!{escaped})\s)*+")[^{escaped}]*+))({escaped}|\Z)')
