@@ -286,3 +286,17 @@ def test_a_question_that_the_plan_does_not_answer(asked: dict[str, object], says
     content["asked"] = {name: value for name, value in {**content["asked"], **asked}.items() if value is not None}
     with pytest.raises(ss.BlobError, match=says):
         ss.Plan.from_json(text_of(content))
+
+
+@pytest.mark.parametrize(
+    ("group", "field", "value", "says"),
+    [
+        ("", "pure_epsilon", 5.0, "unknown or missing fields in a plan: .?pure_epsilon"),
+        ("numbers", "size", 2, "must have between 5 and"),
+    ],
+)
+def test_a_plan_of_entropy_with_something_else_in_it(group: str, field: str, value: object, says: str) -> None:
+    content = json.loads(ss.plan(ss.Shannon(), ss.Privacy(1.0, 1e-9), size=30).to_json())
+    (content[group] if group else content)[field] = value
+    with pytest.raises(ss.BlobError, match=says):
+        ss.Plan.from_json(text_of(content))

@@ -89,11 +89,11 @@ def _read_grouped(content: Mapping[str, Any]) -> Plan:
     numbers = {**_USUAL, "phantoms": asdict(NO_PHANTOMS), **content["numbers"]}
     if cost.get("pure_epsilon", 0.0) is None:
         cost["pure_epsilon"] = math.inf
+    none = {"pure_epsilon"} if cost.get("pure_epsilon") == math.inf else set()  # entropy, sampling without a floor
     for whole, kinds in ((cost, _COST), (accuracy, _ACCURACY), (numbers, _NUMBERS)):
         odd |= whole.keys() ^ kinds.keys()
-        odd |= {name for name, kind in kinds.items() if kind is not None and not _is_plain(whole.get(name), kind)}
-    if cost.get("pure_epsilon") == math.inf:  # for entropy, and for sampling without a floor
-        odd -= {"pure_epsilon"}
+        plain = {name for name, kind in kinds.items() if kind is None or _is_plain(whole.get(name), kind)}
+        odd |= kinds.keys() - plain - none
     _refuse(odd, inputs)
     own = Asked.from_dict(content["asked"])
     made = Plan(own, content["mechanism"], **cost, **accuracy, **_parsed(numbers), inputs=tuple(map(_read, inputs)))

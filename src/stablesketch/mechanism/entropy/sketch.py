@@ -17,7 +17,7 @@ import math
 
 from ...errors import ArgumentError, PlanInfeasible
 from ...numbers.search import last_whole
-from ...plan.arguments import LARGEST_IN_ALL
+from ...plan.arguments import LARGEST_IN_ALL, LEAST_SIZE
 from ...plan.asked import HEADER_BYTES, Asked
 from ...plan.in_words import a_larger_error, both_errors
 from ...plan.plan import Plan
@@ -67,6 +67,7 @@ class SketchEntropy(Entropy):
     name = "sketch"
     state = EntropyState
     in_buckets = True
+    fewest = LEAST_SIZE
     measures = "entropy"
 
     def serves(self, statistic: Statistic, name: str) -> bool:
