@@ -53,13 +53,16 @@ def test_a_release_is_made_in_one_place() -> None:
     assert {place for place, _ in calls("Release")} == {"mechanism/shared/state.py"}
 
 
-def test_one_function_publishes_whatever_is_decided() -> None:
+def test_one_file_publishes_whatever_is_decided() -> None:
     """Local and Spark by `run_source`; a step of Beam's pipeline, the monitor and stored collectors call it themselves.
     A collector that is released in Python has no decision: its plan says everything.
     """
     assert {place for place, _ in calls("run_source")} == {"engines/local/release.py", "engines/spark/release.py"}
     assert {place for place, _ in calls("publish")} == {
-        "cli/stored.py", "engines/beam/transform.py", "monitor/state/open_windows.py", "release/run.py",
+        "cli/stored.py", "engines/beam/transform.py", "release/run.py",
+    }  # fmt: skip
+    assert {place for place, _ in calls("publish_side_by_side")} == {
+        "monitor/state/open_windows.py", "release/publish.py",
     }  # fmt: skip
     assert {place for place, _ in calls("released")} == {"collector/releasing.py", "release/publish.py"}
     assert {place for place, _ in calls("selected")} == {"release/publish.py"}

@@ -38,3 +38,12 @@ def test_sizes_one_by_one_are_those_of_what_is_measured(sizes: tuple[int, ...], 
     with pytest.raises(ss.ArgumentError, match=said):
         ss.plan(ss.Profile([0, 0.5, 0.75]), PRIVACY, size=sizes)
     assert ss.plan(ss.Profile([0, 0.5, 0.75]), PRIVACY, size=(64, 20, 0, 20)).sizes == (64, 20, 0, 20)
+
+
+def test_one_sketch_has_one_size_and_one_number_of_entries() -> None:
+    with pytest.raises(ss.ArgumentError, match="size must be a single number"):
+        ss.plan(ss.Moment(0.5), PRIVACY, size=[256, 256])
+    with pytest.raises(
+        ss.ArgumentError, match=r"entries_per_key must be a single number, got \(16, 16\): .* one sketch"
+    ):
+        ss.plan(ss.Moment(0.5), PRIVACY, size=[256], entries_per_key=[16, 16])

@@ -105,15 +105,10 @@ class Asked:
         assert not isinstance(self.entries_per_key, tuple)
         return self.entries_per_key
 
-    def with_size(self, size: int, per_key: int = 0) -> Asked:
-        """The same question for one measurement with this size, or without a size if it is 0."""
-        free = replace(self, error=None, memory=None, memory_as_given=None)
-        return replace(free, size=size or None, entries_per_key=per_key or None)
-
     def like(self, plan: Plan) -> Asked:
-        """The same question with the sizes of this plan; the exact mechanism has none."""
+        """The same question with the sizes of this plan instead of an error; the exact mechanism has no sizes."""
         if self.exact:
-            return self
+            return replace(self, error=None)
         free = replace(self, error=None, memory=None, memory_as_given=None, usual_memory=USUAL_MEMORY)
         return replace(free, size=plan.sizes, entries_per_key=plan.per_key)
 

@@ -168,10 +168,8 @@ class Plan(Numbers, Accuracy, Cost):
         """
         from .planner import planned
 
-        if not same_size:
-            return planned(self.asked.changed(**changes))
-        sized = replace(self.asked, error=None) if self.asked.exact else self.asked.like(self)
-        return planned(sized.changed(**changes))
+        asked = self.asked.like(self) if same_size else self.asked
+        return planned(asked.changed(**changes))
 
     def releases_like(self, other: Plan) -> bool:
         """Whether both plans release the same thing, however they were asked for."""

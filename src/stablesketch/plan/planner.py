@@ -73,15 +73,17 @@ def planned(asked: Asked) -> Plan:
     if statistic.derived:
         return way.plan(asked)
     if asked.sizes:
-        if len(asked.sizes) > 1:
-            raise ArgumentError(
-                "size", asked.sizes, "must be a single number", "Pass one size", because=f"{statistic} is one sketch"
-            )
+        for name, each, one in (("size", asked.sizes, "size"), ("entries_per_key", asked.each_per_key, "number")):
+            if len(each) > 1:
+                raise ArgumentError(
+                    name, each, "must be a single number", f"Pass one {one}", because=f"{statistic} is one sketch"
+                )
         if not asked.sizes[0] and not way.exact:
             raise ArgumentError(
                 "size", 0, "must be positive", "Pass 64 or more", because=f"{statistic} is measured by a sketch"
             )
-        asked = asked.with_size(asked.sizes[0], *asked.each_per_key)
+        per_key = asked.each_per_key[0] if asked.each_per_key else 0
+        asked = replace(asked, size=asked.sizes[0] or None, entries_per_key=per_key or None)
     if not way.in_buckets:
         asked.no_buckets([each.measures for each in reversed(every_mechanism()) if each.in_buckets and each.measures])
     if way.exact and asked.size is not None:

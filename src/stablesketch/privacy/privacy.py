@@ -17,6 +17,8 @@ Unit = Literal["pair", "key", "individual"]
 _LEFT_OUT: Any = None
 # What leaving an argument out means, unless the statistic or the data need something else.
 _USUAL: dict[str, Any] = {"pairs": 0, "max_value": 1, "relation": "add_remove", "unit": "pair"}
+# Fields that older versions did not have: written only if they differ from these defaults.
+_LATER: dict[str, Any] = {"unit": "pair", "total": 0, "groups": 1}
 
 _LEAST_EPSILON = 1e-100  # the noise of a smaller ε would exceed the range of a float
 # Integers up to here are exact in JSON and as a float.
@@ -132,9 +134,7 @@ class Privacy:
 
     def to_dict(self) -> dict[str, Any]:
         """The fields by name: plain numbers and strings, ready for JSON."""
-        # Fields that older versions did not have are written only if they differ from the default.
-        usual = {"unit": "pair", "total": 0, "groups": 1}
-        return {name: value for name, value in asdict(self).items() if name not in usual or usual[name] != value}
+        return {name: value for name, value in asdict(self).items() if name not in _LATER or _LATER[name] != value}
 
     def leaves_out(self, *names: str) -> bool:
         """Whether the caller passed none of these arguments, of those that a statistic or the data may decide."""
@@ -164,11 +164,8 @@ class Privacy:
         """The inverse of `to_dict`. A missing or unknown field is an error."""
         if not isinstance(data, Mapping):
             raise ArgumentTypeError("data", data, "must be a mapping", "Pass the result of to_dict")
-        names, later = {field.name for field in fields(cls)}, {"unit", "total", "groups"}
-        for problem, odd in (
-            ("unknown", set(data) - names),
-            ("missing", names - set(data) - later),
-        ):
+        names = {field.name for field in fields(cls)}
+        for problem, odd in (("unknown", set(data) - names), ("missing", names - set(data) - _LATER.keys())):
             if odd:
                 raise ArgumentError(
                     "data", sorted(map(str, odd)), f"must have no {problem} fields", "Pass the result of to_dict"

@@ -1,4 +1,5 @@
-"""`publish`: releases numbers and pays for them, as decided. Every engine, the command line and the monitor call it.
+"""`publish`: releases numbers and pays for them, as decided. Every engine and the command line call it; the monitor,
+which releases several statistics of the same pairs, calls `publish_side_by_side`.
 
 Nothing is shown before it is in the ledger. A single number is recorded by its collector, with the fingerprint of its
 secret (secret/spending.py). A table, or what follows a search for max_value, is released under secrets that nobody else
@@ -16,7 +17,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 from ..bounding.groups import Name, in_order, selected
 from ..collector import Collector
@@ -78,33 +79,18 @@ def names_shown(
     return in_order(selected(counts, table, below))
 
 
-@overload
 def publish(
-    decision: Decision, collectors: Iterable[Collector], till: Till, *, names: Sequence[Name] = ...,
-    progress: Progress | None = ...,
-) -> list[Release] | list[GroupRelease]: ...  # fmt: skip
-@overload
-def publish(
-    decision: Sequence[Decision], collectors: Iterable[Collector], till: Till, *, later: bool = ...
-) -> list[Release]: ...
-def publish(
-    decision: Decision | Sequence[Decision], collectors: Iterable[Collector], till: Till, *,
-    names: Sequence[Name] = ((),), progress: Progress | None = None, later: bool = False,
+    decision: Decision, collectors: Iterable[Collector], till: Till, *, names: Sequence[Name] = ((),),
+    progress: Progress | None = None,
 ) -> list[Release] | list[GroupRelease]:  # fmt: skip
     """Releases the collector of each name, in this order; without names, the only collector. When it returns, all are
     paid for.
 
-    Several decisions are about several statistics of the same pairs, as in the windows of a monitor: each has its own
-    collector and its own record, and the ledger enters all of them together. With `later`, the caller stores them
-    before anyone sees them, and answers for what an error says (`released`).
-
     Raises:
         BudgetExceeded: the budget does not allow it.
     """
-    if not isinstance(decision, Decision):
-        return _side_by_side(decision, collectors, till, later=later)
     if not decision.as_one:
-        return _side_by_side([decision], collectors, till, later=later)
+        return publish_side_by_side([decision], collectors, till)
     grouped, unpaid = decision.table is not None, till.ledger is not None
     # How many names were chosen privately is not shown before it is paid for.
     chosen = decision.table is not None and decision.table.selection_epsilon > 0.0
@@ -122,10 +108,17 @@ def publish(
     return releases if number is None else [one.recorded(number) for one in releases]
 
 
-def _side_by_side(
-    decisions: Sequence[Decision], collectors: Iterable[Collector], till: Till, *, later: bool
+def publish_side_by_side(
+    decisions: Sequence[Decision], collectors: Iterable[Collector], till: Till, *, later: bool = False
 ) -> list[Release]:
-    """Each collector on the terms of its own decision, recorded by itself, all in one transaction."""
+    """Releases several statistics of the same pairs, as in the windows of a monitor: each collector on the terms of its
+    own decision, recorded by itself, all in one transaction.
+
+    With `later`, the caller stores them before anyone sees them, and answers for what an error says (`released`).
+
+    Raises:
+        BudgetExceeded: the budget does not allow it.
+    """
     assert not any(one.as_one for one in decisions)
     labels = None if till.ledger is None else [till.label] * len(decisions)
     parts = None if till.part is None else [till.part] * len(decisions)

@@ -62,9 +62,7 @@ class Question:
             return
         privacy, columns = self.privacy, self.columns
         pass_ = [
-            arg(name, value)
-            for name, value, given in (("unit", "key", privacy.unit), ("relation", "replace", privacy.relation))
-            if given != value
+            arg(name, value) for name, value in self.statistic.usual_privacy.items() if getattr(privacy, name) != value
         ]
         groups = self.groups_per_person != 1
         given = (("person", columns.person), ("by", columns.by), ("groups", self.groups), ("groups_per_person", groups))

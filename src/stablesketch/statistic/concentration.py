@@ -21,9 +21,8 @@ from ..numbers.checked import is_whole
 from ..text.spoken import percent, relative_error, short
 from .arguments import Argument, Option
 from .known import Known
-from .log_hill import log_hill, log_hill_factor, measured_for
-from .measured import Total
-from .statistic import ANY, Derived, Statistic
+from .log_hill import OfHill, log_hill
+from .statistic import ANY, Statistic
 from .words import CONCENTRATION, VARIETY, Subject, Topic, as_varied, between, varied_as
 
 if TYPE_CHECKING:
@@ -39,25 +38,13 @@ _FORM = Option(
 )  # fmt: skip
 
 
-class _Concentration(Derived):
+class _Concentration(OfHill):
     """A monotone function of C, computed from ln D_2 = -ln C."""
 
-    of_shares: ClassVar[bool] = True
     p = 2.0  # the order of the Hill number that it is computed from
-    inputs = measured_for(p)
-
-    def factor(self, measured: Statistic) -> float:
-        return log_hill_factor(2.0, measured)
 
     def of(self, found: Mapping[Statistic, Array], pairs: int) -> Array:
         return self.at(np.exp(-log_hill(2.0, found, pairs)))
-
-    def likely(self, value: float, found: Mapping[Statistic, float]) -> float:
-        """The value, moved into the range from N equal keys to a single key."""
-        if Total() not in found:
-            return value  # N is public, and `range` uses it
-        low, high = self.range(Known(most_pairs=found[Total()]))
-        return min(max(value, low), high)
 
     def range(self, known: Known = ANY) -> tuple[float, float]:
         """1/K <= C <= 1."""

@@ -25,9 +25,9 @@ from ..text.spoken import about, relative_error, short
 from ..text.wording import either
 from .arguments import Argument, one_order
 from .known import Known
-from .log_hill import is_released, log_hill, log_hill_factor, measured_for
+from .log_hill import OfHill, is_released, log_hill
 from .measured import Distinct, Shannon, Total
-from .statistic import ANY, LEAST_ORDER, Derived, Measured, Statistic, checked_order
+from .statistic import ANY, LEAST_ORDER, Statistic, checked_order
 from .words import VARIETY, Subject, as_varied, between, entropy, follows_rare_keys, varied_as
 
 if TYPE_CHECKING:
@@ -42,13 +42,12 @@ _WAY_OUT = "Pass 0 to count keys, or an order from 0.05 to 2: 1 is Shannon's ent
 
 
 @dataclass(frozen=True)
-class Diversity(Derived):
+class Diversity(OfHill):
     """A function of D_q, for an order q of 0 or more; releases go up to order 2."""
 
     order: float
 
     arguments: ClassVar[tuple[Argument, ...]] = (one_order("order"),)
-    of_shares: ClassVar[bool] = True
     topic = VARIETY
 
     def __post_init__(self) -> None:
@@ -67,13 +66,6 @@ class Diversity(Derived):
     def p(self) -> float:
         return self.order
 
-    @property
-    def inputs(self) -> tuple[Measured, ...]:
-        return measured_for(self.order)
-
-    def factor(self, measured: Statistic) -> float:
-        return log_hill_factor(self.order, measured)
-
     def expected_of(self, measured: Statistic, expected: float, pairs: int) -> float | None:
         """F_q = N^q D_q^{1-q} at the least possible N, which is at least D_q; at order 0 the number of keys."""
         if isinstance(measured, Total | Shannon):
@@ -84,13 +76,8 @@ class Diversity(Derived):
                 "expected", expected, f"must be at most {most:,.4g}, the {self} of {_MOST_KEYS_THERE} keys",
                 "Pass the value you expect, or leave it out",
             )  # fmt: skip
-        log_hill = self.log_hill_of(expected)
+        log_hill = self.log_effective(expected)
         return math.exp(self.order * max(math.log(pairs), log_hill) + (1.0 - self.order) * log_hill)
-
-    def likely(self, value: float, found: Mapping[Statistic, float]) -> float:
-        if Total() not in found:
-            return value  # N is public, and `range` uses it
-        return min(value, self.range(Known(most_pairs=found[Total()]))[1])
 
     def range(self, known: Known = ANY) -> tuple[float, float]:
         """1 <= D_q <= K, the number of keys, and the corresponding limits of a function of D_q."""
@@ -99,9 +86,6 @@ class Diversity(Derived):
     def without(self, measured: Statistic) -> Statistic | None:
         """The diversity of an order close to 1 in place of the entropy; None in place of a number of keys."""
         return type(self)(NEAR_ENTROPY) if measured == Shannon() else None
-
-    def log_effective(self, value: float) -> float:
-        return self.log_hill_of(value)
 
     @property
     def caution_between_groups(self) -> str:
@@ -135,10 +119,6 @@ class Diversity(Derived):
     def at_log_hill(self, log_hill: float) -> float:
         """The statistic at this value of ln D_q."""
 
-    @abstractmethod
-    def log_hill_of(self, value: float) -> float:
-        """ln D_q at this value of the statistic."""
-
 
 @dataclass(frozen=True)
 class Hill(Diversity):
@@ -164,7 +144,7 @@ class Hill(Diversity):
         # Near order 1 the noise is magnified beyond the range of a double.
         return np.exp(np.minimum(log_hill(self.order, found, pairs), _MOST_LOG))
 
-    def log_hill_of(self, value: float) -> float:
+    def log_effective(self, value: float) -> float:
         return math.log(max(value, 1.0))
 
     def at_log_hill(self, log_hill: float) -> float:
@@ -202,7 +182,7 @@ class Renyi(Diversity):
     def of(self, found: Mapping[Statistic, Array], pairs: int) -> Array:
         return log_hill(self.order, found, pairs)
 
-    def log_hill_of(self, value: float) -> float:
+    def log_effective(self, value: float) -> float:
         return value
 
     def at_log_hill(self, log_hill: float) -> float:
@@ -239,7 +219,7 @@ class Tsallis(Diversity):
             return np.zeros_like(log)
         return log if self.order == 1.0 else np.expm1((1.0 - self.order) * log) / (1.0 - self.order)
 
-    def log_hill_of(self, value: float) -> float:
+    def log_effective(self, value: float) -> float:
         if self.order == 1.0:
             return value
         grown = (1.0 - self.order) * value
@@ -254,7 +234,7 @@ class Tsallis(Diversity):
         return f"(x - 1)/{one_less:.4g}"
 
     def headline(self, release: Release, subject: Subject) -> str:
-        keys = about(math.exp(self.log_hill_of(release.value)))
+        keys = about(math.exp(self.log_effective(release.value)))
         return (
             f"The {self} of {subject.keys} is about {short(release.value)}, as varied as about {keys} "
             f"{subject.equal_keys}: {between(release, short)}."

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 class _Inequality(Derived):
     relative: ClassVar[bool] = False
     of_people: ClassVar[bool] = True
-    usual_privacy: ClassVar[Mapping[str, str]] = {"unit": "key", "relation": "replace"}
     of_shares: ClassVar[bool] = True
     topic = Topic("How unequal is {amount}", "is the most unequal{in_value}")
 

@@ -9,6 +9,7 @@ total m, and ln D_q to ln P_1 = ln(N/m): D_q tends to the inverse of the largest
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
@@ -18,7 +19,7 @@ import numpy as np
 from ..numbers.arrays import Array
 from .known import Known
 from .measured import Distinct, Moment, Shannon, Total
-from .statistic import ANY, LEAST_ORDER, Measured, Statistic
+from .statistic import ANY, LEAST_ORDER, Derived, Measured, Statistic
 
 _MOST_KEYS = 1e3  # for each unit of the total
 _LEAST = 1e-300  # the smallest F_q used, so that it has a logarithm
@@ -27,17 +28,6 @@ _LEAST = 1e-300  # the smallest F_q used, so that it has a logarithm
 def is_released(order: float) -> bool:
     """Whether a diversity of this order can be released privately."""
     return order == 0.0 or LEAST_ORDER <= order <= 2.0
-
-
-def measured_for(order: float) -> tuple[Measured, ...]:
-    """The measurements that ln D_q is computed from."""
-    if order == 0.0:
-        return (Distinct(),)
-    if math.isinf(order):
-        return (PowersOfLargest(1.0),)
-    if not is_released(order):
-        return PowersOfLargest(order), PowersOfLargest(1.0)
-    return (Shannon(),) if order == 1.0 else (Moment(order), Total())
 
 
 def log_hill(order: float, found: Mapping[Statistic, Array], pairs: int) -> Array:
@@ -63,11 +53,37 @@ def log_hill(order: float, found: Mapping[Statistic, Array], pairs: int) -> Arra
     return np.minimum(logs, math.log(_MOST_KEYS) + log_n, out=logs)
 
 
-def log_hill_factor(order: float, measured: Statistic) -> float:
-    """How much the error of each measurement grows in ln D_q."""
-    if isinstance(measured, Total):
-        return order / abs(1.0 - order)
-    return 1.0 if order in (0.0, 1.0) else 1.0 / abs(1.0 - order)
+class OfHill(Derived):
+    """A monotone function of ln D_p, p being its order."""
+
+    of_shares: ClassVar[bool] = True
+
+    @property
+    def inputs(self) -> tuple[Measured, ...]:
+        if self.p == 0.0:
+            return (Distinct(),)
+        if math.isinf(self.p):
+            return (PowersOfLargest(1.0),)
+        if not is_released(self.p):
+            return PowersOfLargest(self.p), PowersOfLargest(1.0)
+        return (Shannon(),) if self.p == 1.0 else (Moment(self.p), Total())
+
+    def factor(self, measured: Statistic) -> float:
+        """How much the error of each measurement grows in ln D_p."""
+        if isinstance(measured, Total):
+            return self.p / abs(1.0 - self.p)
+        return 1.0 if self.p in (0.0, 1.0) else 1.0 / abs(1.0 - self.p)
+
+    def likely(self, value: float, found: Mapping[Statistic, float]) -> float:
+        """The value, moved into the range from a single key to N equal ones."""
+        if Total() not in found:
+            return value  # N is public, and `range` uses it
+        low, high = self.range(Known(most_pairs=found[Total()]))
+        return min(max(value, low), high)
+
+    @abstractmethod
+    def log_effective(self, value: float) -> float:
+        """ln D_p at this value of the statistic."""
 
 
 @dataclass(frozen=True)

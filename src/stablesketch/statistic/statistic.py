@@ -46,8 +46,6 @@ class Statistic(ABC):
     """The error that a plan aims at by default."""
     of_people: ClassVar[bool] = False
     """Whether it is about people, one for each key."""
-    usual_privacy: ClassVar[Mapping[str, str]] = {}
-    """Arguments of `Privacy` that it needs and users may leave out."""
     derived: ClassVar[bool] = False
     """Whether it is computed from other measurements."""
     bare_in_first_version: ClassVar[bool] = True
@@ -106,6 +104,11 @@ class Statistic(ABC):
     def point_names(self) -> tuple[str, ...]:
         """The name of each number in a table of all of them."""
         return (str(self),)
+
+    @property
+    def usual_privacy(self) -> Mapping[str, str]:
+        """Arguments of `Privacy` that it needs and users may leave out."""
+        return {"unit": "key", "relation": "replace"} if self.of_people else {}
 
     def needs(self, privacy: Privacy) -> tuple[Statistic, ...]:
         """What must be measured, most important first. It omits what is public."""

@@ -18,7 +18,7 @@ from stablesketch.monitor.state.records import window_record
 from stablesketch.monitor.windows import Windows
 from stablesketch.plan.mechanism import charge_of
 from stablesketch.privacy import discrete_laplace
-from stablesketch.release.publish import Till, publish
+from stablesketch.release.publish import Till, publish_side_by_side
 from stablesketch.secret import Secret
 
 SHARES = [ss.Hill(0.5), ss.Shannon(), ss.Hill(1.0), ss.Renyi(0.5), ss.Profile((0.5, 1.0, 2.0))]
@@ -33,7 +33,7 @@ def records(statistic: ss.Statistic, rows: int, windows: int, mechanism: Any = "
         collector = asked.plans[0].open(secret)
         if rows:
             collector.update([f"k{i % 50}" for i in range(rows)])
-        releases = publish(asked.decisions, [collector], Till())
+        releases = publish_side_by_side(asked.decisions, [collector], Till())
         found.append(json.loads(window_record("m", number, asked, number, releases)))
     return found
 
@@ -91,7 +91,7 @@ def test_the_total_is_paid_for_and_drawn_once(
     )  # fmt: skip
     collector = asked.plans[0].open()
     collector.update([f"k{i % 50}" for i in range(400)], [1 + i % 5 for i in range(400)])
-    (release,) = publish(asked.decisions, [collector], Till())
+    (release,) = publish_side_by_side(asked.decisions, [collector], Till())
     with_total = len(drawn)
     assert release.total is not None
     assert drawn.count((release.total.scale, int(release.total.value) - 1_200)) == 1
@@ -143,7 +143,7 @@ def test_each_release_of_a_window_is_judged_by_its_own_total() -> None:
         collectors = [plan.open(secret) for plan, secret in zip(asked.plans, secrets, strict=True)]
         for collector in collectors:
             collector.update([f"k{i}" for i in range(60)])
-        releases = publish(asked.decisions, collectors, Till())
+        releases = publish_side_by_side(asked.decisions, collectors, Till())
         for statistic, release in zip((ss.Hill(0.5), ss.Shannon()), releases, strict=True):
             assert release.total is not None
             few = release.total.value < 1.0 + math.log(500.0) * release.total.scale

@@ -229,7 +229,7 @@ def _with_shares(inputs: Sequence[Plan], shares: Sequence[float], privacy: Priva
                 Asked(
                     one.statistic, _own(privacy, share, count, factor), expected=one.expected or None,
                     deletes=one.deletes, mechanism=one.mechanism,
-                ).with_size(one.size, one.entries_per_key if one.buckets > 1 else 0)
+                ).like(one)
             )
             for one, share in zip(inputs, shares, strict=True)
         ]  # fmt: skip

@@ -16,7 +16,7 @@ from ...errors import BudgetExceeded, SecretSpent
 from ...ledger import Ledger
 from ...reading.libraries import need
 from ...reading.numpy_arrow import from_numpy, to_numpy
-from ...release.publish import Till, publish
+from ...release.publish import Till, publish_side_by_side
 from ...secret import Secret
 from ...statistic.published import Release
 from ..input.blocks import Rows
@@ -132,11 +132,11 @@ class OpenWindows:
         self._changed.discard(number)
         decisions = self._watch.decisions
         if self._ledger is None:
-            return publish(decisions, window.collectors, Till(), later=True)
+            return publish_side_by_side(decisions, window.collectors, Till(), later=True)
         # A row is in one window, so windows of events are parts of one partition. People come back.
         part = (f"monitor {self._state.id}", start) if self._watch.protect == "event" else None
         try:
-            return publish(decisions, window.collectors, Till(self._ledger, start, part), later=True)
+            return publish_side_by_side(decisions, window.collectors, Till(self._ledger, start, part), later=True)
         except (SecretSpent, BudgetExceeded):  # possibly a budget that this release itself used up
             before = _paid_before(self._ledger, window.prints)
             if before is None:
