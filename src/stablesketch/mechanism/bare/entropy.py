@@ -121,14 +121,6 @@ class BareEntropy(Bare):
             "No phantom keys were needed: the stream is long enough for this many numbers.",
         ]
 
-    def error_in_words(self, plan: Plan) -> str:
-        return absolute_error(plan)
-
-
-def absolute_error(plan: Plan) -> str:
-    """The error of a statistic with absolute errors; that of entropy is the same for any stream."""
-    return f"{plan.error:.3g} absolute{', if everyone has the minimum' if plan.privacy.unit == 'key' else ''}"
-
 
 def _plan(asked: Asked, shift: float, size: int) -> Plan:
     privacy = asked.privacy
