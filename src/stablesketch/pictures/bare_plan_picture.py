@@ -59,13 +59,12 @@ def bare_neighbourhood(chosen: Plan) -> Neighbourhood:
                 break
     by_size = [(one, _planned(chosen, own, one)) for one in sorted({*_SIZES, size})]
     made_by_size = [(one, made) for one, made in by_size if made is not None]
-    alone: Curve = [(one, mechanism_of(made).error_alone(made)) for one, made in made_by_size]
     return Neighbourhood(
         chosen,
         [(epsilon, made.error) for epsilon, made in by_epsilon],
         [(step * own, chosen.exact_error * own / (step * own)) for step in STEPS],  # noise is proportional to 1/ε
         [(one, made.error) for one, made in made_by_size],
-        alone if chosen.statistic.relative else [],
+        [(one, mechanism_of(made).error_alone(made)) for one, made in made_by_size],
     )
 
 
@@ -92,7 +91,7 @@ def draw_by_epsilon(axes: Axes, chosen: Plan, around: Neighbourhood, drawn: str,
 def _against_size(axes: Axes, chosen: Plan, around: Neighbourhood) -> None:
     if around.by_size:
         sizes, errors = zip(*around.by_size, strict=True)
-        if chosen.relative and around.by_size_alone:
+        if chosen.relative:
             bare = [error for _, error in around.by_size_alone]
             axes.fill_between(sizes, bare, errors, color=BLUE, alpha=0.15, linewidth=0, label="what the floor costs")
             axes.plot(sizes, bare, color=GREY, linestyle=":", label="sketch without floor")
