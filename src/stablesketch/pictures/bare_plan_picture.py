@@ -46,7 +46,7 @@ def bare_neighbourhood(chosen: Plan) -> Neighbourhood:
     size, own = chosen.size, chosen.privacy.epsilon
     by_epsilon: list[tuple[float, Plan]] = []
     rising = [step * own for step in STEPS]
-    no_floor = not mechanism_of(chosen).monotone
+    no_floor = not chosen.statistic.rises
     while rising:
         without_floor = bool(by_epsilon) and by_epsilon[-1][1].floor == 0.0 and not no_floor
         epsilon = rising.pop(-1 if without_floor else 0)
@@ -71,7 +71,7 @@ def bare_neighbourhood(chosen: Plan) -> Neighbourhood:
 def draw_bare(chosen: Plan, around: Neighbourhood) -> Figure:
     """Error against ε and against the size, and for moments against F_p itself."""
     figure, (left, middle, *rest) = panels(3 if chosen.statistic.relative else 2)
-    drawn = f"sketch of {chosen.size:,}{'' if mechanism_of(chosen).monotone else ' or fewer'}"
+    drawn = f"sketch of {chosen.size:,}{'' if chosen.statistic.rises else ' or fewer'}"
     draw_by_epsilon(left, chosen, around, drawn, chosen.error)
     log_axes(left, "What privacy costs", "requested ε", _error_label(chosen), percent=chosen.relative)
     _against_size(middle, chosen, around)

@@ -82,7 +82,6 @@ class BareEntropy(Bare):
     """There is no floor, so privacy limits the number of entries."""
 
     state = BareEntropyState
-    monotone = False
     numerical_error = ENTROPY_ERROR
 
     def serves(self, statistic: Statistic, name: str) -> bool:
