@@ -229,8 +229,9 @@ class BareMoment(Bare):
 
 def _bare_row(plan: Plan) -> str:
     """One of several measurements, some of them bare."""
-    if mechanism_of(plan).counter:
-        return f"ε = {plan.epsilon:.3g}, noise of {plan.error * (plan.expected or 1.0):,.4g}"
+    way = mechanism_of(plan)
+    if way.counter:
+        return f"ε = {plan.epsilon:.3g}, noise of {way.noise_deviation(plan):,.4g}"
     entries = f"{plan.size:,} entries, " if plan.size else ""
     return f"{entries}ε = {plan.epsilon:.3g}, {f'floor {plan.floor:,.4g}' if plan.floor else 'no floor'}"
 
