@@ -168,20 +168,16 @@ def _of_a_length(chosen: Plan) -> Plan:
     changes only the prediction."""
     if not mechanism_of(chosen).by_length or _includes_noise(chosen):
         return chosen
-    return chosen.again(pairs=_LENGTH, size=chosen.size, entries_per_key=_per_key(chosen), expected=None)
-
-
-def _per_key(like: Plan) -> int | None:
-    return like.entries_per_key if like.buckets > 1 else None
+    return chosen.again(same_size=True, pairs=_LENGTH, expected=None)
 
 
 def _planned(like: Plan, epsilon: float, size: int) -> Plan:
     """A sketch with noise exists for every ε and every size."""
+    per_key = like.entries_per_key if like.buckets > 1 else None
     try:
         return like.again(
-            epsilon=epsilon, size=size, entries_per_key=_per_key(like), expected=like.expected or None,
-            mechanism="sketch",
-        )  # fmt: skip
+            epsilon=epsilon, size=size, entries_per_key=per_key, expected=like.expected or None, mechanism="sketch"
+        )
     except PlanInfeasible as error:
         raise ArgumentError(
             "plan",
