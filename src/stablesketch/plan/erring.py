@@ -8,7 +8,6 @@ and at least n if every key occurs once. The total is at least n.
 from __future__ import annotations
 
 import math
-from typing import ClassVar
 
 from .plan import Plan
 
@@ -17,9 +16,6 @@ _MOST_PAIRS = 2.0**53
 
 class Erring:
     """Methods take plans that the mechanism serves."""
-
-    exact: ClassVar[bool] = False
-    """Whether its only error is the noise."""
 
     def noise_scale(self, plan: Plan) -> float:
         """b, the scale of the Laplace noise on what is measured: F_p, its norm for orders above 1, a total, or a number
@@ -66,13 +62,6 @@ class Erring:
     def worst_error(self, plan: Plan) -> float:
         """The error if one key holds everything: larger if entries are in buckets."""
         return plan.error
-
-    def error_at_both_ends(self, plan: Plan, pairs: int) -> tuple[float, float]:
-        """The error, noise included, in the two extreme streams of this many pairs: one key holds everything, and all
-        keys differ. One of them has the least value and the other the greatest, so they bound what the noise adds."""
-        ends = ((1.0, plan.worst_error), (float(pairs), plan.error))
-        one, many = (math.hypot(0.0 if self.exact else error, self.noise_at(plan, pairs, keys)) for keys, error in ends)
-        return one, many
 
     def pairs_for_noise_below(self, plan: Plan, error: float, keys: float | None = None) -> float:
         """The number of pairs above which the noise adds less than `error`, in the unit of the statistic: in streams of

@@ -48,6 +48,8 @@ class Mechanism(Erring, ABC):
     """Whether it needs an expected value before it can aim at an error."""
     bare: ClassVar[bool] = False
     """Whether its entries are private by themselves, given promises about the stream. The release checks these."""
+    exact: ClassVar[bool] = False
+    """Whether its only error is the noise."""
     pure: ClassVar[bool] = False
     """Whether it is ε-private, so that δ does not apply to it."""
     counter: ClassVar[bool] = False

@@ -76,7 +76,9 @@ def in_an_example(plan: Plan, exactly: str = "the exact mechanism") -> str:
     """How many times as accurate it would be, as part of a sentence; empty if less than twice.
 
     Compares the errors at the expected value. Without one, it takes a stream of the promised length, or of a million
-    pairs, or of a billion where noise drowns a million, in both extreme cases (`Erring.error_at_both_ends`).
+    pairs, or of a billion where noise drowns a million, in both extreme cases: one key holds everything, or all keys
+    differ. One of them has the least value and the other the greatest, so they bound what the noise adds, which is the
+    whole error of the exact mechanism.
     """
     if mechanism_of(plan).exact or not plan.size:
         return ""
@@ -94,8 +96,7 @@ def in_an_example(plan: Plan, exactly: str = "the exact mechanism") -> str:
         return ""
     unit = plan.privacy.unit
     for pairs in (plan.privacy.pairs,) if plan.privacy.pairs else _EXAMPLES:
-        own, others = (mechanism_of(each).error_at_both_ends(each, pairs) for each in (plan, exact))
-        one, many = map(_ratio, own, others)
+        one, many = _at_both_ends(plan, exact, pairs)
         if max(one, many) >= _WORTH_SAYING:
             where = f"in a stream of {pairs:,} {unit}s, for example, {exactly} would be"
             if unit == "key" or _times(one) == _times(many):
@@ -103,6 +104,17 @@ def in_an_example(plan: Plan, exactly: str = "the exact mechanism") -> str:
             ends = ((one, "if one key holds everything"), (many, "if all keys differ"))
             return f"{where} {', and '.join(f'{_times(ratio)} {end}' for ratio, end in ends if ratio)}"
     return ""
+
+
+def _at_both_ends(plan: Plan, exact: Plan, pairs: int) -> list[float]:
+    ends = ((1.0, plan.worst_error), (float(pairs), plan.error))
+    return [
+        _ratio(
+            math.hypot(error, mechanism_of(plan).noise_at(plan, pairs, keys)),
+            mechanism_of(exact).noise_at(exact, pairs, keys),
+        )
+        for keys, error in ends
+    ]
 
 
 def _ratio(error: float, exact: float) -> float:

@@ -109,15 +109,18 @@ def _shown(wanted: Question, decision: Decision) -> dict[str, Any]:
 def _errors(statistic: Statistic, asked: Mapping[str, str], pairs: int) -> dict[str, float]:
     """The errors of a sketch and an exact table in a stream of this many pairs, in the two extreme cases that
     `exact_instead` compares: all keys differ, or one key holds everything."""
-    found: dict[str, float] = {}
+    found = {}
     for name in ("sketch", "exact"):
         try:
             plan = decide(_question(statistic, {**asked, "mechanism": name})).plan
         except StablesketchError:
             continue  # this statistic has no such mechanism
-        one, many = mechanism_of(plan).error_at_both_ends(plan, pairs)
-        found |= {name: many, f"{name}_of_one_key": one}
-    return {end: error for end, error in found.items() if 0.0 < error < math.inf}
+        way = mechanism_of(plan)
+        for end, keys, sketch in ((name, float(pairs), plan.error), (f"{name}_of_one_key", 1.0, plan.worst_error)):
+            error = math.hypot(0.0 if way.exact else sketch, way.noise_at(plan, pairs, keys))
+            if 0.0 < error < math.inf:
+                found[end] = error
+    return found
 
 
 def command_of(wanted: Question) -> str:
