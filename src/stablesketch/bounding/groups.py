@@ -155,8 +155,8 @@ class GroupBudget:
 
         Noise on a number costs the same whichever way the number moves, and no more if a pair is replaced.
         """
-        bare = [way for one in plan.measurements if (way := mechanism_of(one)).bare]
-        return self.replaced and (len(bare) > 1 or any(not way.monotone for way in bare))
+        bare = [one for one in plan.measurements if mechanism_of(one).bare]
+        return self.replaced and (len(bare) > 1 or any(not one.statistic.rises for one in bare))
 
     def added_up(self, epsilon: float, delta: float) -> tuple[float, float]:
         """(ε, δ) of the table if the plan of a group reaches (epsilon, delta), by basic composition."""

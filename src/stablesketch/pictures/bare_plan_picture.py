@@ -47,7 +47,7 @@ def bare_neighbourhood(chosen: Plan) -> Neighbourhood:
     size, own = chosen.size, chosen.privacy.epsilon
     by_epsilon: list[tuple[float, Plan]] = []
     rising = [step * own for step in STEPS]
-    no_floor = not mechanism_of(chosen).monotone
+    no_floor = not chosen.statistic.rises
     while rising:
         without_floor = bool(by_epsilon) and by_epsilon[-1][1].floor == 0.0 and not no_floor
         epsilon = rising.pop(-1 if without_floor else 0)
@@ -60,20 +60,19 @@ def bare_neighbourhood(chosen: Plan) -> Neighbourhood:
                 break
     by_size = [(one, _planned(chosen, own, one)) for one in sorted({*_SIZES, size})]
     made_by_size = [(one, made) for one, made in by_size if made is not None]
-    alone: Curve = [(one, mechanism_of(made).error_alone(made)) for one, made in made_by_size]
     return Neighbourhood(
         chosen,
         [(epsilon, made.error) for epsilon, made in by_epsilon],
         [(step * own, chosen.exact_error * own / (step * own)) for step in STEPS],  # noise is proportional to 1/ε
         [(one, made.error) for one, made in made_by_size],
-        alone if chosen.statistic.relative else [],
+        [(one, mechanism_of(made).error_alone(made)) for one, made in made_by_size],
     )
 
 
 def draw_bare(chosen: Plan, around: Neighbourhood) -> Figure:
     """Error against ε and against the size, and for moments against F_p itself."""
     figure, (left, middle, *rest) = panels(3 if chosen.statistic.relative else 2)
-    drawn = f"sketch of {chosen.size:,}{'' if mechanism_of(chosen).monotone else ' or fewer'}"
+    drawn = f"sketch of {chosen.size:,}{'' if chosen.statistic.rises else ' or fewer'}"
     draw_by_epsilon(left, chosen, around, drawn, chosen.error)
     log_axes(left, "What privacy costs", "requested ε", _error_label(chosen), percent=chosen.relative)
     _against_size(middle, chosen, around)
@@ -93,7 +92,7 @@ def draw_by_epsilon(axes: Axes, chosen: Plan, around: Neighbourhood, drawn: str,
 def _against_size(axes: Axes, chosen: Plan, around: Neighbourhood) -> None:
     if around.by_size:
         sizes, errors = zip(*around.by_size, strict=True)
-        if chosen.relative and around.by_size_alone:
+        if chosen.relative:
             bare = [error for _, error in around.by_size_alone]
             axes.fill_between(sizes, bare, errors, color=BLUE, alpha=0.15, linewidth=0, label="what the floor costs")
             axes.plot(sizes, bare, color=GREY, linestyle=":", label="sketch without floor")

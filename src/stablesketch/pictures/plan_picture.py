@@ -74,8 +74,8 @@ def neighbourhood(chosen: Plan) -> Neighbourhood:
     by_size = [(one, _planned(sketch, own, one)) for one in sorted({*others, sketch.size}) if one >= fewest]
     return Neighbourhood(
         sketch,
-        [(epsilon, made.error if _with_noise(made) else _noise(made)) for epsilon, made in by_epsilon],
-        [(epsilon, made.exact_error if _with_noise(made) else _exact_noise(made)) for epsilon, made in by_epsilon],
+        [(epsilon, made.error if _includes_noise(made) else _noise(made)) for epsilon, made in by_epsilon],
+        [(epsilon, made.exact_error if _includes_noise(made) else _exact_noise(made)) for epsilon, made in by_epsilon],
         [(one, made.error) for one, made in by_size],
         [(one, mechanism_of(made).error_alone(made)) for one, made in by_size],
     )
@@ -101,8 +101,8 @@ def plan_picture(chosen: Plan, around: Neighbourhood | None = None) -> Figure:
 
 
 def _draw(chosen: Plan, around: Neighbourhood) -> Figure:
-    figure, (left, middle, *rest) = panels(2 if mechanism_of(chosen).by_length else 3)
-    drawn = around.sketch if mechanism_of(chosen).by_length else chosen
+    figure, (left, middle, *rest) = panels(3 if chosen.statistic.relative else 2)
+    drawn = around.sketch if chosen.size else chosen
     _against_epsilon(left, drawn, around)
     _against_size(middle, drawn, around)
     for right in rest:
@@ -111,10 +111,10 @@ def _draw(chosen: Plan, around: Neighbourhood) -> Figure:
 
 
 def _against_epsilon(axes: Axes, chosen: Plan, around: Neighbourhood) -> None:
-    at = chosen.error if _with_noise(chosen) else _noise(chosen)
+    at, label = chosen.error, _error_label(chosen)
+    if not _includes_noise(chosen):
+        at, label = _noise(chosen), f"noise on {mechanism_of(chosen).measured(chosen)}, standard deviation"
     draw_by_epsilon(axes, chosen, around, f"sketch of {around.sketch.size:,}", at)
-    noise = f"noise on {mechanism_of(chosen).measured(chosen)}, standard deviation"
-    label = _error_label(chosen) if _with_noise(chosen) else noise
     log_axes(axes, "What privacy costs", "ε", label, percent=bool(chosen.expected) and chosen.statistic.relative)
 
 
@@ -124,9 +124,9 @@ def _against_size(axes: Axes, chosen: Plan, around: Neighbourhood) -> None:
         alone = [error for _, error in around.by_size_alone]
         axes.fill_between(sizes, alone, errors, color=BLUE, alpha=0.15, linewidth=0, label="what the noise adds")
         axes.plot(sizes, alone, color=GREY, linestyle=":", label="sketch without noise")
-    if _with_noise(chosen):
+    if _includes_noise(chosen):
         axes.axhline(chosen.exact_error, color=VERMILION, linestyle="--", label=EXACT)
-    noise = "with" if _with_noise(around.sketch) else "without"
+    noise = "with" if _includes_noise(around.sketch) else "without"
     axes.plot(sizes, errors, color=BLUE, linewidth=3.5, label=f"sketch {noise} noise")
     if chosen.size:
         axes.plot([chosen.size], [chosen.error], "o", color=INK, markersize=10, label="this plan", zorder=5)
@@ -159,31 +159,25 @@ def _against_value(axes: Axes, chosen: Plan, around: Neighbourhood) -> None:
     )  # fmt: skip
 
 
-def _with_noise(made: Plan) -> bool:
-    """Whether the error includes the noise; if that depends on the length, it does (`_of_a_length`)."""
-    return made.expected > 0.0 or mechanism_of(made).by_length
+def _includes_noise(made: Plan) -> bool:
+    return mechanism_of(made).includes_noise(made)
 
 
 def _of_a_length(chosen: Plan) -> Plan:
     """The plan itself. If its noise depends on the length of the stream and none is known, it has an assumed one, which
     changes only the prediction."""
-    privacy = chosen.privacy
-    if not mechanism_of(chosen).by_length or privacy.pairs or privacy.total:
+    if not mechanism_of(chosen).by_length or _includes_noise(chosen):
         return chosen
-    return chosen.again(pairs=_LENGTH, size=chosen.size, entries_per_key=_per_key(chosen), expected=None)
-
-
-def _per_key(like: Plan) -> int | None:
-    return like.entries_per_key if like.buckets > 1 else None
+    return chosen.again(same_size=True, pairs=_LENGTH, expected=None)
 
 
 def _planned(like: Plan, epsilon: float, size: int) -> Plan:
     """A sketch with noise exists for every ε and every size."""
+    per_key = like.entries_per_key if like.buckets > 1 else None
     try:
         return like.again(
-            epsilon=epsilon, size=size, entries_per_key=_per_key(like), expected=like.expected or None,
-            mechanism="sketch",
-        )  # fmt: skip
+            epsilon=epsilon, size=size, entries_per_key=per_key, expected=like.expected or None, mechanism="sketch"
+        )
     except PlanInfeasible as error:
         raise ArgumentError(
             "plan",
@@ -204,7 +198,7 @@ def _exact_noise(made: Plan) -> float:
 def _error_label(chosen: Plan) -> str:
     if chosen.expected:
         return f"error at {chosen.statistic} = {short(chosen.expected)}, noise included"
-    if mechanism_of(chosen).by_length:
+    if _includes_noise(chosen):
         length = max(chosen.privacy.pairs, chosen.privacy.total)
         return f"error in {chosen.statistic.unit}, in a stream of {short(length)} {chosen.privacy.unit}s"
     return f"error as a share of {mechanism_of(chosen).measured(chosen)}"

@@ -56,9 +56,6 @@ class Mechanism(Erring, ABC):
     """Whether its state is a single number."""
     by_length: ClassVar[bool] = False
     """Whether noise and error depend on the length of the stream instead of the value."""
-    monotone: ClassVar[bool] = True
-    """Whether one more pair never lowers what is measured. If so, phantom keys (a floor) can hide the pair, and bare
-    entries need no promise about the number of pairs."""
     folds: ClassVar[bool] = True
     """Whether to add up pairs by key before they are counted: if that saves time and pairs are not sampled."""
     fewest: ClassVar[int] = 1

@@ -168,8 +168,8 @@ def _divided(question: Question, privacy: Privacy, overlap: int, *, public: bool
 
 
 def _plan_of_a_group(question: Question, table: GroupBudget) -> Plan:
-    bare = question.statistic.inputs if question.bare and question.groups is None else ()
-    unpromised = next((each for each in bare if not mechanism_for(each, "bare").monotone), None)
+    inputs = question.statistic.inputs if question.bare and question.groups is None else ()
+    unpromised = next((each for each in inputs if mechanism_for(each, "bare").bare and not each.rises), None)
     if unpromised is not None:
         raise PlanInfeasible(
             f"a bare sketch of {question.statistic} by group needs a minimum number of pairs in every group, which "

@@ -57,7 +57,8 @@ class Statistic(ABC):
     order_axis: ClassVar[str] = "order"
     """What the orders of several numbers mean, under a picture of them."""
     rises: ClassVar[bool] = False
-    """Whether one more pair never lowers its value."""
+    """Whether one more pair never lowers its value. If so, phantom keys (a floor) can hide the pair, and bare entries
+    need no promise about the number of pairs."""
     of_shares: ClassVar[bool] = False
     """Whether it is about shares of the whole, so that its exact value is nan for an empty stream."""
     arguments: ClassVar[tuple[Argument, ...]] = ()

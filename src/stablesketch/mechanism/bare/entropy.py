@@ -82,7 +82,6 @@ class BareEntropy(Bare):
     """There is no floor, so privacy limits the number of entries."""
 
     state = BareEntropyState
-    monotone = False
     numerical_error = ENTROPY_ERROR
 
     def serves(self, statistic: Statistic, name: str) -> bool:
@@ -120,14 +119,6 @@ class BareEntropy(Bare):
             "noise from a known law minus the entropy.",
             "No phantom keys were needed: the stream is long enough for this many numbers.",
         ]
-
-    def error_in_words(self, plan: Plan) -> str:
-        return absolute_error(plan)
-
-
-def absolute_error(plan: Plan) -> str:
-    """The error of a statistic with absolute errors; that of entropy is the same for any stream."""
-    return f"{plan.error:.3g} absolute{', if everyone has the minimum' if plan.privacy.unit == 'key' else ''}"
 
 
 def _plan(asked: Asked, shift: float, size: int) -> Plan:

@@ -127,10 +127,34 @@ class BareState(SketchState):
         return value, low, high
 
 
-class Bare(Mechanism):
-    """Entries that are private by themselves. A release first checks the promises about the stream."""
+class BareMechanism(Mechanism):
+    """Bare entries, and what is computed from them: what their plans say."""
 
     name = "bare"
+
+    def in_a_line(self, plan: Plan) -> str:
+        floors = ", ".join(f"{one.floor:,.6g}" for one in plan.measurements if one.floor)
+        return f"bare sketch of {plan.size:,} entries, {f'floor {floors}' if floors else 'no floor needed'}"
+
+    def error_in_words(self, plan: Plan) -> str:
+        """An absolute error; that of entropy is the same for any stream."""
+        return f"{plan.error:.3g} absolute{', if everyone has the minimum' if plan.privacy.unit == 'key' else ''}"
+
+    def rows(self, plan: Plan) -> list[Row]:
+        floor = f"{plan.floor:,.6g}" if plan.floor else "none needed"
+        return [
+            ("pure ε", f"{plan.pure_epsilon:.4g} at δ = 0"),
+            *((str(one.statistic), _bare_row(one)) for one in plan.inputs),
+            ("size", f"{plan.size:,} entries, about {stored(plan.bytes)} stored"),
+            *([] if plan.inputs else [("floor", floor)]),
+            ("error", self.error_in_words(plan)),
+            ("exact + Laplace", _comparison(plan)),
+        ]
+
+
+class Bare(BareMechanism):
+    """Entries that are private by themselves. A release first checks the promises about the stream."""
+
     bare = True
     numerical_error = NUMERICAL_ERROR
 
@@ -146,12 +170,6 @@ class Bare(Mechanism):
                 f"a plan of {plan.statistic} has step = {plan.step:g}, which is too fine for δ = {plan.delta:g}: "
                 "invalid plan. Make the plan again with ss.plan."
             )
-
-    def in_a_line(self, plan: Plan) -> str:
-        return bare_line(plan)
-
-    def rows(self, plan: Plan) -> list[Row]:
-        return bare_rows(plan, self.error_in_words(plan))
 
 
 class BareMoment(Bare):
@@ -209,29 +227,11 @@ class BareMoment(Bare):
         return f"{error} at {plan.statistic} = {plan.expected:,.6g}"
 
 
-def bare_line(plan: Plan) -> str:
-    """How something is measured by bare entries, or computed from them."""
-    floors = ", ".join(f"{one.floor:,.6g}" for one in plan.measurements if one.floor)
-    return f"bare sketch of {plan.size:,} entries, {f'floor {floors}' if floors else 'no floor needed'}"
-
-
-def bare_rows(plan: Plan, error: str) -> list[Row]:
-    """The table of a plan that is measured by bare entries or computed from them."""
-    floor = f"{plan.floor:,.6g}" if plan.floor else "none needed"
-    return [
-        ("pure ε", f"{plan.pure_epsilon:.4g} at δ = 0"),
-        *((str(one.statistic), bare_row(one)) for one in plan.inputs),
-        ("size", f"{plan.size:,} entries, about {stored(plan.bytes)} stored"),
-        *([] if plan.inputs else [("floor", floor)]),
-        ("error", error),
-        ("exact + Laplace", _comparison(plan)),
-    ]
-
-
-def bare_row(plan: Plan) -> str:
+def _bare_row(plan: Plan) -> str:
     """One of several measurements, some of them bare."""
-    if mechanism_of(plan).counter:
-        return f"ε = {plan.epsilon:.3g}, noise of {plan.error * (plan.expected or 1.0):,.4g}"
+    way = mechanism_of(plan)
+    if way.counter:
+        return f"ε = {plan.epsilon:.3g}, noise of {way.noise_deviation(plan):,.4g}"
     entries = f"{plan.size:,} entries, " if plan.size else ""
     return f"{entries}ε = {plan.epsilon:.3g}, {f'floor {plan.floor:,.4g}' if plan.floor else 'no floor'}"
 

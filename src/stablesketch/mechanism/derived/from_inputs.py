@@ -12,13 +12,12 @@ from typing import ClassVar
 from ...errors import BlobError
 from ...plan.asked import Asked, MechanismName
 from ...plan.in_words import NOTHING_USEFUL, amount, both_errors, shown_error, stored
-from ...plan.mechanism import Mechanism, Row, charge_of, mechanism_of, needs_promise
+from ...plan.mechanism import Mechanism, Row, charge_of, find, mechanism_of
 from ...plan.plan import Plan
 from ...privacy.charge import Charge
 from ...statistic import Distinct, Moment, Shannon, Statistic
 from ...text.spoken import about, percent, relative_error
-from ..bare.entropy import absolute_error
-from ..bare.moment import bare_line, bare_rows
+from ..bare.moment import BareMechanism
 from ..bare.plan import not_above_one
 from ..exact.number import ExactMechanism
 from .plan import combined, derived_plan, together
@@ -29,13 +28,13 @@ _MOST_NOISE = 0.5  # of the value: a 95% interval reaches twice as far, which is
 
 
 class FromSketches(Mechanism):
-    """Computed from sketches with noise."""
+    """Computed from sketches with noise. A number of keys has no other, so what needs nothing else is never bare."""
 
     state = DerivedState
     name: ClassVar[MechanismName] = "sketch"
 
     def serves(self, statistic: Statistic, name: str) -> bool:
-        return statistic.derived and name == self.name
+        return statistic.derived and name in ("sketch", "bare")
 
     def plan(self, asked: Asked) -> Plan:
         return derived_plan(asked)
@@ -144,6 +143,9 @@ class FromExact(FromSketches, ExactMechanism):
 
     name = "exact"
 
+    def serves(self, statistic: Statistic, name: str) -> bool:
+        return statistic.derived and name == "exact"
+
     def error_beside_noise(self, plan: Plan) -> str:
         if _counts_alone(plan):
             return f"{_on_keys(plan)}, whatever the stream"
@@ -155,25 +157,26 @@ class FromExact(FromSketches, ExactMechanism):
         return [*_rows_of_inputs(plan), ("memory", self.memory()), ("error", self.error_in_words(plan))]
 
 
-class FromBare(FromSketches):
-    """Computed from bare entries, unless it needs only a number of keys, which has no bare mechanism."""
+class FromBare(BareMechanism, FromSketches):
+    """Computed from measurements of which at least one is bare."""
 
     name = "bare"
+
+    def serves(self, statistic: Statistic, name: str) -> bool:
+        return statistic.derived and name == "bare" and any(map(_is_bare, statistic.inputs))
 
     def plan(self, asked: Asked) -> Plan:
         not_above_one(asked.statistic.needs(asked.privacy))
         return super().plan(asked)
 
     def error_in_words(self, plan: Plan) -> str:
-        if not needs_promise(plan):
-            return super().error_in_words(plan)
         statistic, error = plan.statistic, plan.error
         # The error of an entropy sketch is the same for any stream, so it needs no promise about the stream.
         if any(one.statistic.relative and not one.relative for one in plan.inputs):
             shown = relative_error(error) if statistic.relative else f"{error:.3g}"
             return f"{shown} if every moment equals its floor: nothing is promised about the stream"
         if not statistic.relative:
-            return absolute_error(plan)
+            return super().error_in_words(plan)
         if plan.relative and error > 1.0:
             return NOTHING_USEFUL
         if statistic.several:
@@ -189,11 +192,10 @@ class FromBare(FromSketches):
             return super().shared_by_neighbours(plan)
         return mechanism_of(moments[0]).shared_by_neighbours(moments[0])
 
-    def in_a_line(self, plan: Plan) -> str:
-        return bare_line(plan) if needs_promise(plan) else super().in_a_line(plan)
 
-    def rows(self, plan: Plan) -> list[Row]:
-        return bare_rows(plan, self.error_in_words(plan)) if needs_promise(plan) else super().rows(plan)
+def _is_bare(measured: Statistic) -> bool:
+    way = find(measured, "bare", sampled=False)
+    return way is not None and way.bare
 
 
 def _rows_of_inputs(plan: Plan) -> list[Row]:

@@ -13,18 +13,11 @@ from ...privacy import discrete_laplace
 from ...privacy.exact_moment import moment_units, norm_distance, norm_units, units_sensitivity
 from ...statistic import Distinct, Moment, Statistic
 from ..shared.belief import Belief, moment_of
-from ..shared.moments import (
-    CountsKeys,
-    exact_deviation,
-    exact_moment_error,
-    expected_moment,
-    least_moment,
-    norm_in_words,
-)
+from ..shared.moments import CountsKeys, MeasuresMoments, exact_deviation, exact_moment_error, expected_moment
 from .number import OfHistogram, noise_plan
 
 
-class ExactMoment(OfHistogram):
+class ExactMoment(MeasuresMoments, OfHistogram):
     """F_p on a grid, or its norm for an order above 1."""
 
     def serves(self, statistic: Statistic, name: str) -> bool:
@@ -64,15 +57,6 @@ class ExactMoment(OfHistogram):
 
     def noise_deviation(self, plan: Plan) -> float:
         return exact_deviation(plan.statistic.p, plan.privacy)
-
-    def exponent(self, plan: Plan) -> float:
-        return max(plan.statistic.p, 1.0)
-
-    def expects_least(self, plan: Plan) -> bool:
-        return plan.expected == least_moment(plan.statistic.p, plan.privacy)
-
-    def measured(self, plan: Plan) -> str:
-        return norm_in_words(plan.statistic.p)
 
 
 class ExactCount(CountsKeys, OfHistogram):

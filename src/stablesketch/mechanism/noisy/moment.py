@@ -15,7 +15,6 @@ from ...errors import PlanInfeasible
 from ...numbers.arrays import Array
 from ...plan.asked import Asked
 from ...plan.in_words import amount
-from ...plan.mechanism import Mechanism
 from ...plan.plan import Plan
 from ...privacy import discrete_laplace
 from ...privacy.charge import Charge
@@ -27,7 +26,7 @@ from ...statistic import Moment, Statistic, exact_name
 from ..shared.belief import Belief, moment_of
 from ..shared.laplace_noise import check_noise, noise_of
 from ..shared.layout import in_one_bucket, layout_of
-from ..shared.moments import least_moment, norm_in_words
+from ..shared.moments import MeasuresMoments
 from ..shared.state import SketchState, check_promise
 from .measure import entries_error, measure_of, most_keys_of, released_by, spread_noise
 from .plan import noisy_plan
@@ -68,7 +67,7 @@ def believed(released: float, noise: float, law: NoisyLaw, confidence: float) ->
     return Belief(released, *limits, lambda probability: law.quantiles(released, noise, probability))
 
 
-class NoisySketch(Mechanism):
+class NoisySketch(MeasuresMoments):
     """X ξ + noise, where ξ is independent of the stream."""
 
     estimate: str
@@ -153,9 +152,6 @@ class NoisySketch(Mechanism):
 
     def error_alone(self, plan: Plan) -> float:
         return entries_error(plan.statistic.p, layout_of(plan))
-
-    def expects_least(self, plan: Plan) -> bool:
-        return plan.expected == least_moment(plan.statistic.p, plan.privacy)
 
 
 class StableState(NoisyState):
@@ -264,12 +260,6 @@ class Norm(NoisySketch):
 
     def serves(self, statistic: Statistic, name: str) -> bool:
         return isinstance(statistic, Moment) and statistic.p > 1.0 and name == "sketch"
-
-    def exponent(self, plan: Plan) -> float:
-        return plan.statistic.p
-
-    def measured(self, plan: Plan) -> str:
-        return norm_in_words(plan.statistic.p)
 
 
 def why_private(which: str, estimate: str) -> str:

@@ -24,9 +24,18 @@ class CountsKeys(Mechanism):
         return "the number of keys"
 
 
-def norm_in_words(p: float) -> str:
-    """The name of what is measured: F_p, or for orders above 1 the norm of the totals."""
-    return f"F_{p:g}^(1/{p:g})" if p > 1.0 else f"F_{p:g}"
+class MeasuresMoments(Mechanism):
+    """Measures F_p, or for orders above 1 the norm of the totals, by a sketch or exactly: the noise is on that."""
+
+    def exponent(self, plan: Plan) -> float:
+        return max(plan.statistic.p, 1.0)
+
+    def measured(self, plan: Plan) -> str:
+        p = plan.statistic.p
+        return f"F_{p:g}^(1/{p:g})" if p > 1.0 else f"F_{p:g}"
+
+    def expects_least(self, plan: Plan) -> bool:
+        return plan.expected == least_moment(plan.statistic.p, plan.privacy)
 
 
 def exact_deviation(p: float, privacy: Privacy) -> float:
