@@ -10,7 +10,7 @@ import typer
 from ..pictures import drawn_measurement, picture_bytes, plan_picture
 from ..plan import Plan
 from ..plan.asked import asked
-from ..plan.mechanism import needs_promise
+from ..plan.mechanism import mechanism_of, needs_promise
 from ..plan.planner import planned_for_data
 from ..release.arguments import DEFAULTS
 from . import options
@@ -97,6 +97,7 @@ def _draw(plan: Plan, plot: Path) -> None:
     title = f"A plan of {plan.statistic}"
     one = drawn_measurement(plan)
     itself = f", and against {one.statistic} itself" if one.statistic.relative else ""
-    costs = "the error" if needs_promise(one) or one.expected else "the noise"
+    all_of_it = needs_promise(one) or one.expected or mechanism_of(one).by_length
+    costs = "the error" if all_of_it else "the noise"
     alt = f"{title}: {costs} of {one.statistic} against ε, and the error against the size of the sketch{itself}."
     write_new(plot, picture_bytes(plan_picture(plan), plot, title, alt), public=True)
