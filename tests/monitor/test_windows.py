@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from stablesketch import ArgumentError
-from stablesketch.monitor.windows import SECOND, Windows, moment, seconds, shown
+from stablesketch.monitor.windows import SECOND, Windows, second_of, seconds, shown
 
 NOON = 1_794_830_400
 
@@ -46,7 +46,7 @@ def test_windows_that_cannot_be_aligned(text: str) -> None:
 @pytest.mark.parametrize("text", ["yesterday", "2026-11-16", "2026-11-16T00:00:00", "2026-11-16T00:00:00.5Z", "1e9"])
 def test_times_that_are_none(text: str) -> None:
     with pytest.raises(ArgumentError, match="with its offset from UTC"):
-        moment("from", text)
+        second_of("from", text)
 
 
 def test_spans_that_are_none() -> None:

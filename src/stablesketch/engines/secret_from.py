@@ -137,17 +137,17 @@ class SecretFrom:
 class TheSecret:
     """Where to find the secret, and what this job uses: the secret itself, or one derived for a single release."""
 
-    source: SecretFrom
+    reference: SecretFrom
     once: str | None = None
 
     def find(self) -> Secret:
-        found = self.source.find()
+        found = self.reference.find()
         return found if self.once is None else found.derive_secret(f"one release/{self.once}")
 
     def spend(self, name: Name) -> Secret:
         """The secret, for the one release of a group. A second is refused if this process knows of the first."""
         found = self.find()
-        if self.source.is_here:
+        if self.reference.is_here:
             with _turn:
                 if (self.once, name) in _released:
                     raise SecretSpent("this pipeline has already released. Create a new one for another run.")

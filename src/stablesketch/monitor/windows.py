@@ -55,7 +55,7 @@ def in_units(length: int) -> str:
     return f"{length // _UNITS[unit]}{unit}"
 
 
-def moment(name: str, text: str) -> int:
+def second_of(name: str, text: str) -> int:
     """A time as people write it, with its offset from UTC, in seconds since 1970."""
     try:
         read = datetime.fromisoformat(text)
@@ -115,7 +115,7 @@ class Windows:
             name = "from" if since is None else "until"
             raise ArgumentError(name, None, "must be given for a replay", f"Pass {arg('from')} and {arg('until')}")
         plain = cls(length)
-        ends = moment("from", since), moment("until", until)
+        ends = second_of("from", since), second_of("until", until)
         for name, end, text in zip(("from", "until"), ends, (since, until), strict=True):
             if end < 0:
                 raise ArgumentError(name, text, "must not be before 1970", f"Pass {shown(0)}, or a later time")

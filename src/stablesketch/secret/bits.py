@@ -38,10 +38,10 @@ class Bits:
     _other: bytearray
     _whole: bool  # until they are about to be overwritten
 
-    def __init__(self, source: Callable[[], bytes | bytearray]) -> None:
-        """Takes the 32 bytes that `source` returns; ValueError for any other number of bytes."""
+    def __init__(self, read: Callable[[], bytes | bytearray]) -> None:
+        """Takes the 32 bytes that `read` returns; ValueError for any other number of bytes."""
         share = bytearray(secrets.token_bytes(SECRET_BYTES + 1))  # one more, to notice more than 32 bytes
-        self._one, self._other = share[:SECRET_BYTES], bytearray(map(xor, share, source()))
+        self._one, self._other = share[:SECRET_BYTES], bytearray(map(xor, share, read()))
         self._whole = True
         if len(self._other) != SECRET_BYTES:
             self.wipe()
@@ -53,10 +53,10 @@ class Bits:
         return cls(lambda: secrets.token_bytes(SECRET_BYTES))
 
     @classmethod
-    def of_hex(cls, source: Callable[[], str]) -> Bits:
+    def of_hex(cls, read: Callable[[], str]) -> Bits:
         """From 64 hexadecimal digits; ValueError for anything else."""
         with contextlib.suppress(ValueError):
-            return cls(lambda: bytes.fromhex(source()))
+            return cls(lambda: bytes.fromhex(read()))
         raise ValueError("not 64 hexadecimal digits")
 
     def derive(self, purpose: str) -> bytes:

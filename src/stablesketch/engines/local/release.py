@@ -102,7 +102,7 @@ class LocalSource:
         source = opened(duckdb, data, columns, question.input, question.on_bad)
         if question.reads_again or question.on_bad == "skip":
             source = source.kept(duckdb, columns, question.on_bad)
-        self._source = source
+        self._data = source
         if isinstance(source, Table) and question.groups is not None:
             source.check_names(columns, question.groups)
         if isinstance(source, Table) and question.reads_again and question.on_bad == "error":
@@ -129,28 +129,28 @@ class LocalSource:
 
     @property
     def name(self) -> str:
-        return self._source.name
+        return self._data.name
 
     @property
     def countable(self) -> bool:
         """Whether pairs can be counted: most streams are read only once."""
-        return isinstance(self._source, Table) or self._source.rows is not None
+        return isinstance(self._data, Table) or self._data.rows is not None
 
     @property
     def _table(self) -> Table:
-        assert isinstance(self._source, Table)
-        return self._source
+        assert isinstance(self._data, Table)
+        return self._data
 
     def count(self) -> int:
         if self._question.privacy.unit == "key":
             return int(self._duckdb.rows(f"select count(*) from ({self._query})", self.name)[0][0])
-        if isinstance(self._source, Stream):
-            assert self._source.rows is not None
-            return self._source.rows()
+        if isinstance(self._data, Stream):
+            assert self._data.rows is not None
+            return self._data.rows()
         return self._table.count(self._question.columns, self._question.on_bad)
 
     def skipped(self) -> int | None:
-        return self._source.skipped(self._question.columns) if isinstance(self._source, Table) else None
+        return self._data.skipped(self._question.columns) if isinstance(self._data, Table) else None
 
     def digits(self) -> DigitCounts:
         return digit_counts(self._table.batches(f"select v from ({self._query})"))
@@ -183,12 +183,12 @@ class LocalSource:
         return (groups.taken(code) for code in range(len(names)))
 
     def _poured(self, work: Callable[[Iterator[Any]], object]) -> None:
-        question, source = self._question, self._source
+        question, source = self._question, self._data
         columns, largest = question.columns, question.largest
         naming_bad_rows(source, columns, largest, question.on_bad, self._batches(), work, self._progress)
 
     def _batches(self) -> Iterator[Any]:
-        if isinstance(self._source, Stream):
-            return self._source.batches(self._question.columns)
+        if isinstance(self._data, Stream):
+            return self._data.batches(self._question.columns)
         person = self._question.columns.person
-        return self._source.batches(f"select * exclude (u) from ({self._query})" if person else self._query)
+        return self._data.batches(f"select * exclude (u) from ({self._query})" if person else self._query)

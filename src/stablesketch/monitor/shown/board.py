@@ -20,7 +20,7 @@ from ...statistic.words import Subject
 from ...text.spoken import at_least, at_most
 from ..state.records import WINDOW
 from ..watch import Watch
-from ..windows import moment
+from ..windows import second_of
 from .alerts import FEW_ROWS, Fall, Judge, has_few
 
 _WINDOWS, _NOTES = 1_500, 20  # kept: a day of minutes
@@ -124,7 +124,7 @@ class Board:
         fall, reasons = self._judge(content)
         found = [each for release in content["releases"] for each in release.get("points") or [release]]
         values = tuple((_any(each["value"]), _any(each["low"]), _any(each["high"])) for each in found)
-        ends = moment("start", content["start"]), moment("end", content["end"])
+        ends = second_of("start", content["start"]), second_of("end", content["end"])
         alerts = tuple(str(reason["alert"]) for reason in reasons)
         times = 1 if self.watch.protect == "event" else number
         spent = budget.total([(content["epsilon"], times)]), budget.total([(content["delta"], times)])

@@ -15,7 +15,7 @@ from ...format.checked_json import Fields, JsonError, parsed
 from ...plan import Plan
 from ...statistic.published import Release
 from ..watch import Watch
-from ..windows import SECOND, moment, shown
+from ..windows import SECOND, second_of, shown
 
 WINDOW, NOTE = "stablesketch-window/1", "stablesketch-note/1"
 
@@ -74,7 +74,7 @@ def is_record(number: int, text: object, monitor: str) -> bool:
             if (fields.text("monitor"), fields.whole("number")) != (monitor, number):
                 return False
             if is_window:
-                moment("start", fields.text("start")), moment("end", fields.text("end"))
+                second_of("start", fields.text("start")), second_of("end", fields.text("end"))
                 fields.text("protects"), fields.number("epsilon", 0.0), fields.number("delta", 0.0, 1.0)
                 if fields.has("epsilon_left"):
                     fields.number("epsilon_left")
@@ -84,7 +84,7 @@ def is_record(number: int, text: object, monitor: str) -> bool:
                 for each in releases:
                     Release.from_json(json.dumps(each))
             else:
-                moment("time", fields.text("time")), fields.text("note", _LONGEST_NOTE)
+                second_of("time", fields.text("time")), fields.text("note", _LONGEST_NOTE)
     except (JsonError, StablesketchError):
         return False
     return True
