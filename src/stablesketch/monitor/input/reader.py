@@ -51,10 +51,10 @@ class LineReader:
     """Turns the lines of one input into rows. It remembers the header of the current file, and no line."""
 
     def __init__(
-        self, fields: LineFields, every: int, source: str, duckdb: DuckDB, *, strict: bool = False
+        self, fields: LineFields, every: int, name: str, duckdb: DuckDB, *, strict: bool = False
     ) -> None:  # fmt: skip
         self._places = LinePlaces(whole=False) if strict else None
-        self._fields, self._every, self._source = fields, every, source
+        self._fields, self._every, self._input = fields, every, name
         self._sql = duckdb.for_blocks()
         self._format = fields.format
         self._names: Sequence[str] | None = fields.names
@@ -156,7 +156,7 @@ class LineReader:
             return next(csv.reader([text], delimiter=self._fields.delimiter), [])
         except csv.Error:  # a carriage return within, or a field of 128 KiB
             raise DataError(
-                self._source,
+                self._input,
                 "its first line is not a header",
                 f"Correct it, or pass the names of all columns if there is none ({arg('fields')})",
             ) from None
@@ -182,14 +182,14 @@ class LineReader:
     def _check_names(self) -> None:
         if self._names is None:
             raise DataError(
-                self._source, "no header, so fields have no names",
+                self._input, "no header, so fields have no names",
                 f"Pass the names of all columns in their order, {arg('fields', ['ts', 'uid', 'id.orig_h'])} and so on",
             )  # fmt: skip
         for name in self._fields.all:
             if self._names.count(name) != 1:
                 # The content of the first line is not shown: without a header it is a row.
                 raise DataError(
-                    self._source,
+                    self._input,
                     f"its first line names {'two columns' if name in self._names else 'no column'} {visible(name)!r}",
                     f"Pass names from the header ({arg('key')}, {arg('time')}, {arg('value')}), or of all columns if "
                     f"there is none ({arg('fields')})",
