@@ -50,9 +50,7 @@ class LinePlaces:
 class LineReader:
     """Turns the lines of one input into rows. It remembers the header of the current file, and no line."""
 
-    def __init__(
-        self, fields: LineFields, every: int, name: str, duckdb: DuckDB, *, strict: bool = False
-    ) -> None:  # fmt: skip
+    def __init__(self, fields: LineFields, every: int, name: str, duckdb: DuckDB, *, strict: bool = False) -> None:
         self._places = LinePlaces(whole=False) if strict else None
         self._fields, self._every, self._input = fields, every, name
         self._sql = duckdb.for_blocks()
