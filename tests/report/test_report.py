@@ -349,6 +349,13 @@ def test_a_table_whose_groups_share_epsilon_says_what_was_asked_for_all_of_them(
     assert "at most ε = 1, δ = 1e-06 in all" in entry
 
 
+def test_numbers_have_separators_wherever_they_stand() -> None:
+    plan = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, pairs_per_person=2_000), size=50)
+    text = page(plan)
+    assert "any 2,000 pairs of one person" in text or "any 2,000 rows of one person" in text
+    assert not re.search(r"(?<![\d.])2000\b", re.sub(r"<pre.*?</pre>|<a download.*?</a>", "", text, flags=re.DOTALL))
+
+
 def test_the_same_release_gives_the_same_page() -> None:
     assert page(REPLACE) == page(REPLACE)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from ..plan.in_words import change
+from ..plan.in_words import change, promised
 from ..plan.mechanism import mechanism_of, needs_promise
 from ..release.outcome import GroupRelease, Outcome
 from ..statistic.published import Release
@@ -70,7 +70,7 @@ def _price(release: Release, outcome: Outcome) -> list[tuple[str, str]]:
         ("method", mechanism_of(plan).in_a_line(plan)),
     ]
     if needs_promise(plan) and privacy.pairs and release.pairs is None:
-        facts.append(("promised", f"at least {privacy.pairs:,} pairs"))
+        facts.append(("promised", promised(privacy)))
     return facts
 
 

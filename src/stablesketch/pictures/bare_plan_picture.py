@@ -140,4 +140,4 @@ def _error_label(chosen: Plan) -> str:
 def promise(chosen: Plan) -> str:
     """What a bare plan protects, and what it needs for that."""
     privacy = chosen.privacy
-    return f"{act(privacy.relation)} {privacy.pairs_per_person} of {promised(privacy)}"
+    return f"{act(privacy.relation)} {privacy.pairs_per_person:,} of {promised(privacy)}"

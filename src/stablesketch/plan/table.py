@@ -52,5 +52,5 @@ def _protected(plan: Plan, privacy: Privacy, person: bool, pair: str) -> str:
         return f"{change(privacy, person=person, pair=pair)}{public}"
     privacy = plan.privacy
     of = "of" if privacy.relation == "replace" else "in a stream of"
-    changed = f"{act(privacy.relation)} up to {privacy.pairs_per_person}"
+    changed = f"{act(privacy.relation)} up to {privacy.pairs_per_person:,}"
     return f"{changed} {of} {promised(privacy)}, values up to {privacy.max_value:,}"

@@ -185,16 +185,16 @@ class Explained:
         privacy = self.plan.privacy
         c = privacy.pairs_per_person
         if privacy.unit == "key":
-            whole = "any one key, which is one person," if c == 1 else f"any {c} keys of one person"
+            whole = "any one key, which is one person," if c == 1 else f"any {c:,} keys of one person"
             if privacy.relation == "replace":
                 whole = f"What {whole} {'has' if c == 1 else 'have'}: the whole total"
                 return f"{whole}. It could have been anything from 1 to {privacy.max_value:,}."
             return f"Whether {whole} {'is' if c == 1 else 'are'} in the data at all, and with what total."
-        rows = f"any one {self.unit}" if c == 1 else f"any {c} {self.unit}s of one person"
+        rows = f"any one {self.unit}" if c == 1 else f"any {c:,} {self.unit}s of one person"
         if privacy.relation == "replace":
             return f"What {rows} said: key and value. It could have been anything else."
         if self.person:
-            had = f"however many {self.unit}s they had: at most {c} of these were used"
+            had = f"however many {self.unit}s they had: at most {c:,} of these were used"
             return f"Whether any one person is in the data at all, {had}."
         return f"Whether {rows} {'is' if c == 1 else 'are'} in the data at all."
 
@@ -208,7 +208,7 @@ class Explained:
             )
         if not self.person:
             c = release.pairs_per_person
-            more = f"more than one {unit}" if c == 1 else f"more than {c} {unit}s"
+            more = f"more than one {unit}" if c == 1 else f"more than {c:,} {unit}s"
             found.append(f"{self._those_with(more)}: the more {unit}s, the less they are protected.")
         if self.groups and not self.paid_for("names"):
             found.append("The names of the groups: they were listed and are public. A listed group may be empty.")
