@@ -92,6 +92,7 @@ def child(folder: Path, arguments: list[str], fault: str, at: int) -> None:
     sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
     sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
     os.chdir(folder)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # where nohup started the tests, it would be ignored
     sys.argv = ["stablesketch", *arguments]
     from stablesketch.cli import main
 

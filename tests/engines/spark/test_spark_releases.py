@@ -312,7 +312,7 @@ def test_a_secret_that_workers_do_not_find_is_told_once(frame: Any, monkeypatch:
 def test_a_broadcast_is_taken_back(frame: Any) -> None:
     reference, forget = fresh_secret(frame, None)
     assert reference.find() == reference.find()
-    kept = Path(reference.source._what._path)
+    kept = Path(reference.reference._what._path)
     assert kept.exists()
     forget()
     assert not kept.exists()
