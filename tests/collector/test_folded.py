@@ -191,7 +191,7 @@ def test_a_release_notices_pairs_that_do_not_fit_their_total(name: str, pairs: i
     """A total of 10 is that of 2 to 10 pairs with values up to 9."""
     collector = PLANS[name].open(fresh(), shard="a")
     collector.add_folded(KEY, 10 * ONE, pairs)
-    with pytest.raises(ss.NegativeTotal, match="another number of pairs"):
+    with pytest.raises(ss.NegativeTotal, match="passed to add_folded is wrong"):
         collector.release()
 
 
@@ -201,7 +201,7 @@ def test_of_individuals_every_one_is_a_pair() -> None:
     right.add_folded(KEY, 10 * ONE, pairs=10)
     assert right.release().pairs is None  # how many there are is private
     wrong.add_folded(KEY, 10 * ONE, pairs=2)
-    with pytest.raises(ss.NegativeTotal, match="another number of pairs"):
+    with pytest.raises(ss.NegativeTotal, match="passed to add_folded is wrong"):
         wrong.release()
 
 

@@ -54,8 +54,9 @@ class Privacy:
     `groups` is for tables: the maximum number of groups that the pairs of one person may be in. Each group is released
     under this same privacy; all of them together are then (ε, δ)-private, not only each alone.
 
-    What is left out is what the statistic and the data need: usually `"add_remove"`, `"pair"` and a `max_value` of 1.
-    A statistic about people has `"replace"` and `"key"`, a wide table `"individual"`.
+    Arguments that you leave out get the values that the statistic and the data need: usually `"add_remove"`, `"pair"`
+    and a `max_value` of 1; `"replace"` and `"key"` for a statistic about people; `"individual"` for a wide table if
+    `max_value` is left out too. A copy made by `dataclasses.replace` has them as if you had passed them.
 
     `pairs` and `total` are promises that mechanism="bare" needs, and that the release checks: each neighbour has at
     least this many pairs, and values that add up to at least this total. 0 promises nothing and covers streams of any

@@ -209,8 +209,7 @@ def check_promise(plan: Plan, pairs: int, total: int) -> None:
         wrong = (
             "something was deleted that was never updated. Send the missing updates; every delete must undo one"
             if plan.deletes
-            else "add_folded was given totals and another number of pairs than have them, at values from 1 to "
-            f"{plan.privacy.max_value:,}. Collect again, with the number of pairs that were added up"
+            else "the number of pairs passed to add_folded is wrong. Collect again with the number of pairs added up"
         )
         raise NegativeTotal(f"the pairs and their total are impossible for the values of the plan, so {wrong}.")
 
