@@ -63,11 +63,9 @@ def audit_samples(
     trials = len(samples[0])
     if len(samples[1]) != trials:
         raise ArgumentError(
-            "second",
-            len(samples[1]),
-            f"must have as many outputs as the first sample, {trials}",
+            "second", len(samples[1]), f"must have as many outputs as the first sample, {trials}",
             "Pass equally many outputs for both",
-        )
+        )  # fmt: skip
     delta = _within("delta", delta, 0.0, 1.0, "Pass the δ of the claim")
     confidence = audit_confidence(confidence)
     way_out = "Pass numbers of 0 or more"

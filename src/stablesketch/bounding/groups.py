@@ -144,9 +144,8 @@ class GroupBudget:
         (law,) = charge_of(_within(plan)).laws("replace")
         if law.delta(2.0 * plan.epsilon) > 2.0 * plan.delta:
             raise PlanInfeasible(
-                f"replacing a pair within its group changes {plan.statistic} by more than adding "
-                "or removing one, which the ε of two groups does not cover. Pass "
-                f"{arg('relation', 'add_remove')}."
+                f"replacing a pair within its group changes {plan.statistic} by more than adding or removing one, "
+                f"which the ε of two groups does not cover. Pass {arg('relation', 'add_remove')}."
             )
         return plan
 

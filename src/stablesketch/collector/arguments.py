@@ -38,12 +38,10 @@ def check_folded(plan: Plan, fingerprints: object, totals: object, pairs: object
         rows = int(np.sign(values).sum()) if plan.deletes else len(values)
         if pairs != rows:
             raise ArgumentError(
-                "pairs",
-                HIDDEN,
-                "must be the number of rows",
+                "pairs", HIDDEN, "must be the number of rows",
                 "Pass the number of rows",
                 because=f"with {arg('unit', 'key')} every row is one pair",
-            )
+            )  # fmt: skip
     rows_are_pairs = plan.privacy.unit == "key" or plan.sampled is not None
     highest = plan.privacy.max_value if rows_are_pairs else MAX_WEIGHT
     lowest = -highest if plan.deletes else 1

@@ -178,8 +178,7 @@ def check_absent(secret: Secret, sent: bytes) -> None:
     """Refuses to send bytes that contain the secret, as bytes or as text."""
     if secret.is_in(sent):
         raise ArgumentError(
-            "secret", HIDDEN,
-            "must not be a function that holds the secret itself",
-            "Let the function fetch the secret where it runs, or use "
-            "SecretFrom.file", because="it would be sent and logged",
+            "secret", HIDDEN, "must not be a function that holds the secret itself",
+            "Let the function fetch the secret where it runs, or use SecretFrom.file",
+            because="it would be sent and logged",
         )  # fmt: skip

@@ -117,12 +117,10 @@ class Ledger(Standing):
             raise ArgumentError("name", name, "must be a non-empty text", 'Pass "marketing", for example')
         if self._name:
             raise ArgumentError(
-                "name",
-                name,
-                f"cannot be opened from {self._name!r}",
+                "name", name, f"cannot be opened from {self._name!r}",
                 "Call budget on the ledger",
                 because="it is itself a named budget",
-            )
+            )  # fmt: skip
         with self._file.transaction(write=True) as books:
             found = books.budgets.find(name)
             if found is None:

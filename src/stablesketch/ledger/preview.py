@@ -176,8 +176,8 @@ def schedule_of(books: Books, name: str, plan: Plan, releases: int) -> Schedule:
             return Schedule(releases, candidate, own.epsilon_of(before), own.epsilon_of(cost))
         epsilon *= 0.999**2**attempt  # plans use round numbers, and may need a little more
     raise PlanInfeasible(
-        f"what is left of the budget is too little for {releases:,} releases at any ε. Ask for fewer releases, "
-        "a smaller δ for each (all of them together must fit), a plan with fewer entries (which loses less to finite "
+        f"what is left of the budget is too little for {releases:,} releases at any ε. Ask for fewer releases, a "
+        "smaller δ for each (all of them together must fit), a plan with fewer entries (which loses less to finite "
         "precision), or a larger budget."
     )
 

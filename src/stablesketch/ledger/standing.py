@@ -198,19 +198,15 @@ class Standing:
             raise ArgumentTypeError("plan", plan, "must be a Plan", "Pass the result of ss.plan(...)")
         if plan.sampled is not None:
             raise ArgumentError(
-                "plan",
-                HIDDEN,
-                "must not sample",
+                "plan", HIDDEN, "must not sample",
                 "Pass a plan without sampling",
                 because="its cost at another ε is not known",
-            )
+            )  # fmt: skip
         if (releases is None) == (every is None and lasting is None):
             raise ArgumentError(
-                "releases",
-                releases,
-                f"must be given, or follow from {arg('every')} and {arg('lasting')}",
+                "releases", releases, f"must be given, or follow from {arg('every')} and {arg('lasting')}",
                 f"Pass {arg('releases')}, or {arg('every')} and {arg('lasting')}",
-            )
+            )  # fmt: skip
         if releases is None:
             if not isinstance(every, timedelta) or not isinstance(lasting, timedelta) or every <= timedelta(0):
                 raise ArgumentError(

@@ -94,8 +94,8 @@ def transaction(
     with _held(path, write=write) as (real, found):
         if identity is not None and found != identity:
             raise LedgerError(
-                f"the ledger {path} was replaced after it was opened. Nothing was recorded or released. Put the "
-                "old file back; if the new one is right, open the ledger again."
+                f"the ledger {path} was replaced after it was opened. Nothing was recorded or released. Put the old "
+                "file back; if the new one is right, open the ledger again."
             )
         with _connected(real, write=write) as connection:
             yield connection, found

@@ -114,8 +114,8 @@ class Counter(ExactNumber):
         if asked.error is not None and (not expected or error > asked.error):
             raise ArgumentError(
                 "error", asked.error, f"must be above {error:.3g}, the error from noise at a total of {expected:,.6g}",
-                f"{a_larger_error(error if expected else math.inf)}, or a larger ε, or "
-                f"{arg('expected')}, the total you expect",
+                f"{a_larger_error(error if expected else math.inf)}, or a larger ε, or {arg('expected')}, the total "
+                "you expect",
             )  # fmt: skip
         return noise_plan(asked, deviation, expected, bytes=_BYTES)
 

@@ -89,12 +89,10 @@ class RegistersState(CountingState):
     def check(self, confidence: float) -> None:
         if not 0.0 < confidence < 1.0 - 1e-9:
             raise ArgumentError(
-                "confidence",
-                confidence,
-                "must be smaller",
+                "confidence", confidence, "must be smaller",
                 "Pass 0.95",
                 because="the tails of the estimate are not known that far out",
-            )
+            )  # fmt: skip
 
     def measure(self, confidence: float) -> Belief:
         """The estimated number of keys and phantoms, less the mean number of phantoms: unbiased within its range."""
@@ -144,11 +142,9 @@ class Registers(CountsKeys):
             size = asked.size_within(4.0, FEWEST)
             if size < FEWEST:
                 raise ArgumentError(
-                    "size",
-                    size,
-                    f"must be at least {FEWEST} for a distinct count",
+                    "size", size, f"must be at least {FEWEST} for a distinct count",
                     f"Pass {arg('size', FEWEST)} or more",
-                )
+                )  # fmt: skip
         else:
             size = _size_for(asked, keys, phantoms)
         return Plan(
@@ -175,8 +171,8 @@ class Registers(CountsKeys):
         phantoms = phantom_number(plan)
         if plan.epsilon < phantoms.epsilon or phantoms.delta(plan.epsilon) > plan.delta * (1.0 + 1e-9):
             raise LedgerError(
-                f"the plan claims ε = {plan.epsilon:.6g} at δ = {plan.delta:.3g}, which its phantoms do not "
-                "support. Make the plan again with ss.plan."
+                f"the plan claims ε = {plan.epsilon:.6g} at δ = {plan.delta:.3g}, which its phantoms do not support. "
+                "Make the plan again with ss.plan."
             )
         distance = plan.privacy.pairs_per_person
         return Charge("exact", epsilon=phantoms.epsilon, delta=plan.delta, distance=distance, gap=phantoms.gap)
@@ -213,9 +209,8 @@ def _size_for(asked: Asked, keys: float, phantoms: PhantomNumber) -> int:
     if least > error * keys:
         best = least / keys
         raise PlanInfeasible(
-            f"{LARGEST_SIZE:,} registers count {keys:,.6g} keys with an error of {best:.3g}"
-            f", but {error:g} was asked for. {a_larger_error(best)}, or pass "
-            f"{arg('mechanism', 'exact')}."
+            f"{LARGEST_SIZE:,} registers count {keys:,.6g} keys with an error of {best:.3g}, but {error:g} was asked "
+            f"for. {a_larger_error(best)}, or pass {arg('mechanism', 'exact')}."
         )
     sizes = range(LARGEST_SIZE)
     return bisect_left(sizes, True, FEWEST, key=lambda size: distinct_deviation(keys, size, phantoms) <= error * keys)

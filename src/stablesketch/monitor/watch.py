@@ -77,18 +77,14 @@ class Watch:
             )
         if protect == "event" and fields.person is not None:
             raise ArgumentError(
-                "person",
-                fields.person,
-                f"must be given together with {arg('protect', 'person-window')}",
+                "person", fields.person, f"must be given together with {arg('protect', 'person-window')}",
                 "Pass both, or neither",
-            )
+            )  # fmt: skip
         if protect == "event" and pairs_per_person != 1:
             raise ArgumentError(
-                "pairs_per_person",
-                pairs_per_person,
-                f"cannot be used without {arg('protect', 'person-window')}",
+                "pairs_per_person", pairs_per_person, f"cannot be used without {arg('protect', 'person-window')}",
                 "Leave it out",
-            )
+            )  # fmt: skip
         share = Privacy(
             budget.divided(epsilon, len(statistics)), budget.divided(delta, len(statistics)),
             max_value=fields.max_value, pairs_per_person=pairs_per_person,

@@ -40,17 +40,13 @@ def drawn_measurement(chosen: Plan) -> Plan:
     """
     if chosen.sampled is not None:
         raise ArgumentError(
-            "plan",
-            chosen.sampled.sampling,
-            "must not sample to be drawn",
-            f"Leave out {arg('sampling')}",
+            "plan", chosen.sampled.sampling, "must not sample to be drawn", f"Leave out {arg('sampling')}"
         )
     # A statistic that is exact even when a sketch is asked for, such as a total, has none.
     measured = [one for one in chosen.measurements if one.size or not mechanism_for(one.statistic, "sketch").exact]
     if len(measured) == 1 and (way := mechanism_of(measured[0])).exact and way.by_length:
         raise ArgumentError(
-            "plan", str(chosen.statistic),
-            "must not be exact if its noise depends on the length of the stream",
+            "plan", str(chosen.statistic), "must not be exact if its noise depends on the length of the stream",
             f"Draw the plan of a sketch ({arg('mechanism', 'sketch')})",
         )  # fmt: skip
     if len(measured) != 1:
@@ -180,11 +176,9 @@ def _planned(like: Plan, epsilon: float, size: int) -> Plan:
         )
     except PlanInfeasible as error:
         raise ArgumentError(
-            "plan",
-            str(like.statistic),
-            f"must exist at ε = {epsilon:g} to be drawn ({error.wording})",
+            "plan", str(like.statistic), f"must exist at ε = {epsilon:g} to be drawn ({error.wording})",
             "Draw another plan",
-        ) from None
+        ) from None  # fmt: skip
 
 
 def _noise(made: Plan) -> float:

@@ -85,11 +85,9 @@ def check_one_by_one(size: object, entries_per_key: object) -> None:
     for name, given in (("size", size), ("entries_per_key", entries_per_key)):
         if isinstance(given, Sequence) and len(given) > _MOST_MEASUREMENTS:
             raise ArgumentError(
-                f"len({name})",
-                len(given),
-                "must be the number of measurements of the statistic",
+                f"len({name})", len(given), "must be the number of measurements of the statistic",
                 "Pass one number for each measurement",
-            )
+            )  # fmt: skip
     if _is_one_by_one(entries_per_key) and not _is_one_by_one(size):
         raise ArgumentError(
             "entries_per_key", entries_per_key, "must be a single number unless each measurement has its own size",

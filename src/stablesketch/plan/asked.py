@@ -157,8 +157,7 @@ class Asked:
             )  # fmt: skip
         if self.entries_per_key is not None:
             raise ArgumentError(
-                "entries_per_key", self.entries_per_key,
-                f"cannot be used for {self.statistic}",
+                "entries_per_key", self.entries_per_key, f"cannot be used for {self.statistic}",
                 f"Leave it out; only {' and '.join(others)} have buckets, with {arg('mechanism', 'sketch')}",
                 because="every key touches all its entries",
             )  # fmt: skip
@@ -236,12 +235,10 @@ def asked(
     if len(given) > 1:
         (first, value), (second, _), *_ = given.items()
         raise ArgumentError(
-            first,
-            value,
-            f"cannot be used together with {arg(second)}",
+            first, value, f"cannot be used together with {arg(second)}",
             f"Leave out {arg(first)} or {arg(second)}",
             because="each of them decides the size",
-        )
+        )  # fmt: skip
     if not isinstance(deletes, bool):
         raise ArgumentTypeError("deletes", deletes, "must be True or False", "Pass True to allow deletes")
     if mechanism not in get_args(MechanismName):
@@ -250,20 +247,16 @@ def asked(
         (named,) = (name for name in ("size", "memory") if name in given)
         way_out = f"Leave out {arg(named)}"
         raise ArgumentError(
-            named,
-            given[named],
-            f"cannot be used with {arg('mechanism', 'exact')}",
+            named, given[named], f"cannot be used with {arg('mechanism', 'exact')}",
             way_out,
             because="it holds every key",
-        )
+        )  # fmt: skip
     if mechanism != "sketch" and entries_per_key is not None:
         raise ArgumentError(
-            "entries_per_key",
-            entries_per_key,
-            f"cannot be used with {arg('mechanism', mechanism)}",
+            "entries_per_key", entries_per_key, f"cannot be used with {arg('mechanism', mechanism)}",
             f"Leave out {arg('entries_per_key')}",
             because="it has no buckets",
-        )
+        )  # fmt: skip
     check_one_by_one(size, entries_per_key)
     all_sizes, per_key = each_checked(size, checked_size), each_checked(entries_per_key, checked_per_key)
     return Asked(

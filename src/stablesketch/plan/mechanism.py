@@ -94,8 +94,8 @@ class Mechanism(Erring, ABC):
         even = left == 0 and each % 2 == 0 and 6 <= each <= LARGEST_SIZE
         if plan.buckets > 1 and not (even and self.in_buckets):
             raise BlobError(
-                f"a plan of {plan.statistic} has {plan.size} entries in {plan.buckets} buckets: invalid plan. "
-                "Make the plan again with ss.plan."
+                f"a plan of {plan.statistic} has {plan.size} entries in {plan.buckets} buckets: invalid plan. Make the "
+                "plan again with ss.plan."
             )
 
     @staticmethod

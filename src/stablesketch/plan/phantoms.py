@@ -43,9 +43,9 @@ class Phantoms:
         phantoms = cls.of_mass(p, at_least)
         if phantoms.count > _MOST:
             raise PlanInfeasible(
-                f"a floor of {phantoms.mass(p):.3g} needs {phantoms.count:,} phantom keys, "
-                f"above the maximum of {_MOST:,}. Pass {arg('mechanism', 'exact')}, or a larger ε, or a "
-                f"smaller {subject('max_value')} or {subject('pairs_per_person')}."
+                f"a floor of {phantoms.mass(p):.3g} needs {phantoms.count:,} phantom keys, above the maximum of "
+                f"{_MOST:,}. Pass {arg('mechanism', 'exact')}, or a larger ε, or a smaller {subject('max_value')} or "
+                f"{subject('pairs_per_person')}."
             )
         return phantoms
 

@@ -88,12 +88,10 @@ def planned(asked: Asked) -> Plan:
         asked.no_buckets([each.measures for each in reversed(every_mechanism()) if each.in_buckets and each.measures])
     if way.exact and asked.size is not None:
         raise ArgumentError(
-            "size",
-            asked.size,
-            f"cannot be used for {statistic}",
+            "size", asked.size, f"cannot be used for {statistic}",
             f"Leave out {arg('size')}",
             because="it is counted exactly before noise is added",
-        )
+        )  # fmt: skip
     return way.plan(asked)
 
 

@@ -268,8 +268,8 @@ def _sums_up(charges: Sequence[Charge], epsilon: float, delta: float) -> bool:
 
 def _not_given(charge: Charge) -> LedgerError:
     return LedgerError(
-        f"the plan claims ε = {charge.epsilon:.6g} at δ = {charge.delta:.3g}, which its size, floor and "
-        "privacy do not support. Make the plan again with ss.plan."
+        f"the plan claims ε = {charge.epsilon:.6g} at δ = {charge.delta:.3g}, which its size, floor and privacy do not "
+        "support. Make the plan again with ss.plan."
     )
 
 

@@ -177,9 +177,9 @@ def phantoms_for(privacy: Privacy) -> PhantomNumber:
     centre = c - 1 + k
     if centre > _MOST:
         raise PlanInfeasible(
-            f"ε = {privacy.epsilon:g} with up to {c:,} pairs per person would need {centre:,}"
-            f" phantom keys, above the maximum of {_MOST:,}. Pass {arg('mechanism', 'exact')}, or a "
-            f"larger ε, or a smaller {subject('pairs_per_person')}. The noise has a standard deviation of "
+            f"ε = {privacy.epsilon:g} with up to {c:,} pairs per person would need {centre:,} phantom keys, above the "
+            f"maximum of {_MOST:,}. Pass {arg('mechanism', 'exact')}, or a larger ε, or a smaller "
+            f"{subject('pairs_per_person')}. The noise has a standard deviation of "
             f"{math.sqrt(discrete_laplace.variance(scale)):,.0f} keys."
         )
     return PhantomNumber(centre, privacy.epsilon, c, privacy.copies)

@@ -126,12 +126,10 @@ def worst_neighbours(p: float, privacy: Privacy, floor: float = 0.0, *, exactly:
     if privacy.relation == "add_remove":
         if exactly:
             raise ArgumentError(
-                "exactly",
-                exactly,
-                "cannot be used with add_remove",
+                "exactly", exactly, "cannot be used with add_remove",
                 "Leave it out",
                 because="the number of pairs changes",
-            )
+            )  # fmt: skip
         return _add_remove(p, privacy, floor)
     return _replace(p, privacy, floor, exactly)
 

@@ -95,13 +95,11 @@ class Privacy:
             )
         if self.delta == 0.0:
             raise ArgumentError(
-                "delta",
-                self.delta,
-                "must be above 0",
-                f"Pass a negligible δ such as 1e-12; plans with {arg('mechanism', 'exact')} report "
-                "δ = 0 where they reach it",
+                "delta", self.delta, "must be above 0",
+                f"Pass a negligible δ such as 1e-12; plans with {arg('mechanism', 'exact')} report δ = 0 where they "
+                "reach it",
                 because="a sketch has finite precision and its randomness comes from a key",
-            )
+            )  # fmt: skip
         if not 0.0 < self.delta < 1.0:
             raise ArgumentError("delta", self.delta, "must be between 0 and 1", "Pass 1e-9, for example")
         if self.relation not in get_args(Relation):
@@ -124,8 +122,8 @@ class Privacy:
         if self.groups > 1 and (self.relation == "replace" or self.unit == "key"):
             raise ArgumentError(
                 "groups", self.groups, "must be 1 unless pairs are added or removed",
-                f"Pass {arg('relation', 'add_remove')}. A replaced pair is one removed and one "
-                f"added: double {subject('pairs_per_person')} and {subject('groups')}",
+                f"Pass {arg('relation', 'add_remove')}. A replaced pair is one removed and one added: double "
+                f"{subject('pairs_per_person')} and {subject('groups')}",
             )  # fmt: skip
 
     def __repr__(self) -> str:

@@ -145,8 +145,8 @@ def checked_columns(key: object, value: object = None, by: object = None, person
     if columns.key == (columns.person,):
         raise ArgumentError(
             "person", columns.person, "must not be the column of keys",
-            f"Name the column of people, or leave out {arg('person')} and pass {arg('unit', 'key')} if every key is "
-            "a person",
+            f"Name the column of people, or leave out {arg('person')} and pass {arg('unit', 'key')} if every key is a "
+            "person",
             because="every key would be cut to a few rows",
         )  # fmt: skip
     if set(columns.key) <= set(columns.by):

@@ -110,11 +110,9 @@ def same_format(kinds: Sequence[Format]) -> Format:
     """The format shared by files that are read together."""
     if len(set(kinds)) > 1:
         raise ArgumentError(
-            "format",
-            sorted(set(kinds)),
-            "must be the same for all files",
+            "format", sorted(set(kinds)), "must be the same for all files",
             f"Read the files of one format, or use {arg('sql')}",
-        )
+        )  # fmt: skip
     return kinds[0]
 
 
@@ -212,8 +210,8 @@ def _found(
         if looks and how.header:
             raise ArgumentError(
                 "on_bad", "skip", "needs a format",
-                f"Pass {arg('format', 'json')} or "
-                f"{arg('format', 'csv')}", because="the first line looks like JSON and may be a row to skip",
+                f"Pass {arg('format', 'json')} or {arg('format', 'csv')}",
+                because="the first line looks like JSON and may be a row to skip",
             )  # fmt: skip
         stated = "csv"
     if stated is None and how.header and looks:

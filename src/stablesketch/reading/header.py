@@ -190,8 +190,8 @@ def missing_column(source: str, name: str, have: Sequence[str], wanted: Iterable
     hidden = "Their names" if nearest is None else f"Did you mean {nearest}? The other names"
     return DataError(
         source,
-        f"no such column among the {len(have):,} of this {whole}. {hidden} are not shown because they "
-        f"could be data: {why}",
+        f"no such column among the {len(have):,} of this {whole}. {hidden} are not shown because they could be data: "
+        f"{why}",
         way_out,
         column=name,
     )

@@ -111,9 +111,9 @@ def of_lines(duckdb: DuckDB, path: Path) -> Path:
         if line.startswith(b"[") or line.partition(b"\n")[0].strip() == b"{":
             raise DataError(
                 duckdb.named(path),
-                "the file is an array, or its objects span several lines; rows can be skipped only if each is "
-                "on one line",
-                f"Write one object on each line (jq -c '.[]' FILE, or jq -c . FILE), or leave out "
+                "the file is an array, or its objects span several lines; rows can be skipped only if each is on one "
+                "line",
+                "Write one object on each line (jq -c '.[]' FILE, or jq -c . FILE), or leave out "
                 f"{arg('on_bad', 'skip')}",
             )
         if not head.startswith(MARK):

@@ -36,12 +36,10 @@ def opened(duckdb: DuckDB, data: object, columns: Columns, how: Input, on_bad: O
     if how.wide:
         if on_bad != "error":
             raise ArgumentError(
-                "on_bad",
-                on_bad,
-                f"cannot be used with {arg('wide')}",
+                "on_bad", on_bad, f"cannot be used with {arg('wide')}",
                 f"Correct the data, or leave out {arg('wide')}",
                 because="one invalid cell would drop all pairs of its row",
-            )
+            )  # fmt: skip
         own = source_columns(columns)
         source = opened(duckdb, data, own, replace(how, wide=False), on_bad)
         if isinstance(source, Stream) and source.text:

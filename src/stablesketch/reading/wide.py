@@ -37,8 +37,7 @@ def long_columns(key: object = None, value: object = None, by: object = None, pe
     for name, given in (("key", key), ("value", value)):
         if given is not None:
             raise ArgumentError(
-                name, given,
-                f"cannot be used with {arg('wide')}",
+                name, given, f"cannot be used with {arg('wide')}",
                 "Leave out one of them",
                 because=f"then every column not named by {arg('by')} or {arg('person')} is a key",
             )  # fmt: skip

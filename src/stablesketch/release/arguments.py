@@ -78,8 +78,8 @@ def question(
             named = ", ".join(arg(name) for name in (*(["privacy"] if privacy is not None else []), *what))
             raise ArgumentError(
                 "question", HIDDEN, "must come alone",
-                "Leave that out, or pass statistic and privacy instead of the "
-                "Question", because=f"a Question is complete, and {named} is given too",
+                "Leave that out, or pass statistic and privacy instead of the Question",
+                because=f"a Question is complete, and {named} is given too",
             )  # fmt: skip
         return statistic
     given: dict[str, Any] = dict(what)

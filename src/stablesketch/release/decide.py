@@ -173,8 +173,8 @@ def _plan_of_a_group(question: Question, table: GroupBudget) -> Plan:
     if unpromised is not None:
         raise PlanInfeasible(
             f"a bare sketch of {question.statistic} by group needs a minimum number of pairs in every group, which "
-            f"cannot be promised for private names. Pass {arg('mechanism', 'exact')}, "
-            f"or {instead_of(question.statistic, unpromised)}, or list the public names ("
-            f"{arg('groups')}) and promise {arg('pairs')} of each."
+            f"cannot be promised for private names. Pass {arg('mechanism', 'exact')}, or "
+            f"{instead_of(question.statistic, unpromised)}, or list the public names ({arg('groups')}) and promise "
+            f"{arg('pairs')} of each."
         )
     return table.checked(planned_for_data(replace(asked_of_a_group(question), privacy=table.privacy)))

@@ -257,11 +257,9 @@ class Outcome(Tabular):
 
         if not self.releases:
             raise ArgumentError(
-                "outcome",
-                Shown("0 groups"),
-                "must have at least one group to be drawn",
+                "outcome", Shown("0 groups"), "must have at least one group to be drawn",
                 "Draw an outcome that shows a group",
-            )
+            )  # fmt: skip
         if path is not None:
             write_named("path", Path(path), release_bytes(self, Path(path), noun), public=True)
         return release_picture(self.releases, self.in_order, self.plan.statistic, self.subject(noun))

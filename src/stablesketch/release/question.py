@@ -88,8 +88,8 @@ class Question:
             )  # fmt: skip
         if self.clips and self.privacy.unit == "individual":
             raise ArgumentError(
-                "clip" if self.clip else "auto_max_value", True,
-                f"cannot be used with {arg('unit', 'individual')}", f"Leave it out, or pass {arg('unit', 'pair')}",
+                "clip" if self.clip else "auto_max_value", True, f"cannot be used with {arg('unit', 'individual')}",
+                f"Leave it out, or pass {arg('unit', 'pair')}",
                 because="a value is then a number of pairs",
             )  # fmt: skip
         if self.columns.value is None and self.clips and self.privacy.unit == "pair":
@@ -102,25 +102,22 @@ class Question:
         privacy = self.privacy
         if self.columns.person is not None and privacy.relation != "add_remove":
             raise ArgumentError(
-                "relation", privacy.relation,
-                f"must be 'add_remove' with {arg('person')}",
-                f"Pass {arg('relation', 'add_remove')}, or leave out "
-                f"{arg('person')}", because="limiting people makes the number of pairs private",
+                "relation", privacy.relation, f"must be 'add_remove' with {arg('person')}",
+                f"Pass {arg('relation', 'add_remove')}, or leave out {arg('person')}",
+                because="limiting people makes the number of pairs private",
             )  # fmt: skip
         if self.count_pairs and privacy.relation != "replace":
             raise ArgumentError(
                 "count_pairs", True, "cannot be used with add_remove",
-                f"Leave out {arg('count_pairs')}, or pass "
-                f"{arg('relation', 'replace')}", because="then the number of pairs is private",
+                f"Leave out {arg('count_pairs')}, or pass {arg('relation', 'replace')}",
+                because="then the number of pairs is private",
             )  # fmt: skip
         if self.columns.person is not None and privacy.unit == "key":
             raise ArgumentError(
-                "person",
-                self.columns.person,
-                f"cannot be used with {arg('unit', 'key')}",
+                "person", self.columns.person, f"cannot be used with {arg('unit', 'key')}",
                 f"Leave out {arg('person')}, or pass {arg('unit', 'pair')}",
                 because="then every key is a person",
-            )
+            )  # fmt: skip
         if self.columns.person is not None and privacy.unit == "individual":
             raise ArgumentError(
                 "person", self.columns.person, f"cannot be used with {arg('unit', 'individual')}",
@@ -138,34 +135,29 @@ class Question:
         if not self.columns.by:
             if self.groups is not None:
                 raise ArgumentError(
-                    "groups",
-                    HIDDEN,
-                    "needs a column of groups",
-                    f"Name it ({arg('by')}), or leave out {arg('groups')}",
+                    "groups", HIDDEN, "needs a column of groups", f"Name it ({arg('by')}), or leave out {arg('groups')}"
                 )
             return
         if self.count_pairs or (self.privacy.pairs and self.groups is None and self.bare):
             raise ArgumentError(
-                "pairs", self.privacy.pairs,
-                "must be 0 when the names of the groups are private",
+                "pairs", self.privacy.pairs, "must be 0 when the names of the groups are private",
                 f"Pass {arg('pairs', 0)}, or list the groups ({arg('groups')}), each of which has that many",
                 because="then their sizes are private too",
             )  # fmt: skip
         if self.columns.person is None and self.privacy.pairs_per_person > 1:
             raise ArgumentError(
-                "pairs_per_person", self.privacy.pairs_per_person,
-                f"must be 1 without {arg('person')}",
-                f"Name the column of people ({arg('person')}), so that each person is limited to some "
-                "groups, or pass "
-                f"{arg('pairs_per_person', 1)}", because="the pairs of one person could be in that many groups",
+                "pairs_per_person", self.privacy.pairs_per_person, f"must be 1 without {arg('person')}",
+                f"Name the column of people ({arg('person')}), so that each person is limited to some groups, or pass "
+                f"{arg('pairs_per_person', 1)}",
+                because="the pairs of one person could be in that many groups",
             )  # fmt: skip
         if self.privacy.unit == "key":
             # A pair is in one group. For a key, the proof at the head of bounding/groups.py has no bound.
             raise ArgumentError(
-                "by", ", ".join(self.columns.by),
-                f"cannot be used with {arg('unit', 'key')}",
-                f"Leave out {arg('by')} and release each group from its own rows (their costs add "
-                f"up), or pass {arg('unit', 'pair')}", because="a key can be in every group",
+                "by", ", ".join(self.columns.by), f"cannot be used with {arg('unit', 'key')}",
+                f"Leave out {arg('by')} and release each group from its own rows (their costs add up), or pass "
+                f"{arg('unit', 'pair')}",
+                because="a key can be in every group",
             )  # fmt: skip
         object.__setattr__(self, "selection_share", budget.share_of_budget("selection_share", self.selection_share))
         if self.groups is not None:

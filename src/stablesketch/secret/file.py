@@ -252,8 +252,8 @@ def _parse(path: Path, file: BinaryIO) -> _Content:
     mode = stat.S_IMODE(os.fstat(handle).st_mode)
     if os.name == "posix" and mode & 0o077:
         raise SecretFileError(
-            f"{path} has mode {mode:04o}: others may have read it. If nobody did, run chmod 600 on it; "
-            "otherwise make a new secret."
+            f"{path} has mode {mode:04o}: others may have read it. If nobody did, run chmod 600 on it; otherwise make "
+            "a new secret."
         )
     start, digits = len(_FRESH), 2 * SECRET_BYTES
     if os.pread(handle, start, 0) == _FRESH:

@@ -142,12 +142,10 @@ class Secret:
         """
         if self._parent is not None:
             raise ArgumentError(
-                "path",
-                str(path),
-                "cannot be written",
+                "path", str(path), "cannot be written",
                 "Save its parent, and derive it again",
                 because="the secret of a group is not saved",
-            )
+            )  # fmt: skip
         target = Path(os.path.realpath(Path(path).parent)) / Path(path).name
         with _process.turn:
             self._check_savable(path)

@@ -52,10 +52,7 @@ def spending(
     fingerprints = [secret.fingerprint for secret in secrets]
     if len(set(fingerprints)) < len(fingerprints):
         raise ArgumentError(
-            "collectors",
-            len(secrets),
-            "must have different secrets",
-            "Merge shards of one stream before the release",
+            "collectors", len(secrets), "must have different secrets", "Merge shards of one stream before the release"
         )
     roots = _roots(secrets)
     with contextlib.ExitStack() as held:

@@ -123,8 +123,8 @@ class DistinctRegisters:
         check_type("other", other, DistinctRegisters, "must be DistinctRegisters", way_out)
         if other.registers != self.registers:
             raise MergeError(
-                f"{self.registers} and {other.registers} registers cannot be merged: use the same number in "
-                "every shard."
+                f"{self.registers} and {other.registers} registers cannot be merged: use the same number in every "
+                "shard."
             )
         if other._secret_fingerprint != self._secret_fingerprint:
             raise MergeError("registers under different secrets cannot be merged: give every shard the same secret.")

@@ -83,8 +83,8 @@ def check_order(order: float | None, own: float) -> None:
     if order is not None and order != own:
         raise ArgumentError(
             "order", order, f"must be {own:g}, the order of this sketch",
-            "Leave it out, or create a sketch of that order: ss.Sketch(p=order, ...), "
-            "or ss.EntropySketch(...) for order 1",
+            "Leave it out, or create a sketch of that order: ss.Sketch(p=order, ...), or ss.EntropySketch(...) for "
+            "order 1",
         )  # fmt: skip
 
 
@@ -92,12 +92,10 @@ def entropy_of_moment(moment: Estimate, p: float, total: int) -> Estimate:
     """ln D_p in nats; nan for an empty stream."""
     if p == 1.0:
         raise ArgumentError(
-            "order",
-            p,
-            "must not be 1",
+            "order", p, "must not be 1",
             "Use ss.EntropySketch(...)",
             because="the moment of order 1 is the total and says nothing about diversity",
-        )
+        )  # fmt: skip
     if total == 0:
         return replace(moment, value=math.nan, low=math.nan, high=math.nan, of="H")
     log_total = math.log(total)

@@ -50,14 +50,14 @@ class _Inequality(Derived):
             relation = "" if privacy.relation == "replace" else f" and {arg('relation', 'replace')}"
             raise ArgumentError(
                 "unit", privacy.unit, f"must be 'key' for {self.name}",
-                f"Pass {arg('unit', 'key')}{relation}. Then {arg('max_value')} is the largest total of a "
-                "key", because="every key is a person",
+                f"Pass {arg('unit', 'key')}{relation}. Then {arg('max_value')} is the largest total of a key",
+                because="every key is a person",
             )  # fmt: skip
         if privacy.relation != "replace":
             raise ArgumentError(
-                "relation", privacy.relation,
-                f"must be 'replace' for {self.name}",
-                f"Pass {arg('relation', 'replace')}", because="it needs a public number of people",
+                "relation", privacy.relation, f"must be 'replace' for {self.name}",
+                f"Pass {arg('relation', 'replace')}",
+                because="it needs a public number of people",
             )  # fmt: skip
         return self.inputs
 

@@ -54,12 +54,10 @@ def check_elements(**there: object) -> None:
     for name, given in there.items():
         if not isinstance(given, bool):
             raise ArgumentTypeError(
-                name,
-                given,
-                "must be True or False",
+                name, given, "must be True or False",
                 f"Pass {arg(name, True)}, or leave it out",
                 because="elements have no columns",
-            )
+            )  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -36,11 +36,9 @@ class Sketch(beam.PTransform):  # type: ignore[misc, name-defined]
         reference = checked_reference(secret)
         if reference is None:
             raise ArgumentTypeError(
-                "secret",
-                None,
-                "must be given for a stored sketch",
+                "secret", None, "must be given for a stored sketch",
                 "Pass SecretFrom.file(...), so that the secret is kept",
-            )
+            )  # fmt: skip
         refuse_whole_keys(plan)
         self._plan, self._secret, self._by, self._shard, self._clip = plan, TheSecret(reference), by, shard, clip
         zeros = zeros_under(plan.privacy.relation)

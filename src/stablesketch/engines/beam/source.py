@@ -126,8 +126,7 @@ def windows_of_a_pair(windowing: Any) -> int | None:
     """The number of windows a pair is in; None if there is only the global window."""
     if not isinstance(windowing.triggerfn, _triggers.DefaultTrigger) or windowing.allowed_lateness != 0:
         raise ArgumentError(
-            "windowing", f"{windowing.triggerfn}, lateness {windowing.allowed_lateness}",
-            "must fire each window once",
+            "windowing", f"{windowing.triggerfn}, lateness {windowing.allowed_lateness}", "must fire each window once",
             "Use the default trigger and no allowed lateness: a window that fires twice is released twice",
         )  # fmt: skip
     fn = windowing.windowfn

@@ -139,8 +139,8 @@ class Release(beam.PTransform):  # type: ignore[misc, name-defined]  # Beam is u
         if question.of_people and not pcoll.is_bounded:
             raise ArgumentError(
                 "person", True, "needs input that ends",
-                "Run it on each day, for example, with one ledger: which pairs of a person are used depends on all "
-                "of them",
+                "Run it on each day, for example, with one ledger: which pairs of a person are used depends on all of "
+                "them",
             )  # fmt: skip
 
 
@@ -167,11 +167,9 @@ def _posed(
         given = getattr(posed, name)
         if given != usual:
             raise ArgumentError(
-                name,
-                given,
-                "cannot be used in a pipeline",
+                name, given, "cannot be used in a pipeline",
                 "Leave it out: the pipeline is planned before its input is opened",
-            )
+            )  # fmt: skip
     return posed
 
 

@@ -39,10 +39,8 @@ def check_room(names: Sequence[Name], plan: Plan) -> None:
     each = _ENTRY_BYTES * sum(plan.sizes)
     if each * len(names) > MOST_BYTES:
         raise ArgumentError(
-            "groups", Shown(f"{len(names):,} names"),
-            f"must need at most {MOST_BYTES / 1e9:.1f} GB in memory",
-            f"List at most {MOST_BYTES // each:,} groups at a time, or choose a smaller size "
-            f"({arg('size')})",
+            "groups", Shown(f"{len(names):,} names"), f"must need at most {MOST_BYTES / 1e9:.1f} GB in memory",
+            f"List at most {MOST_BYTES // each:,} groups at a time, or choose a smaller size ({arg('size')})",
             because=f"{len(names):,} sketches of {each:,} bytes need {each * len(names) / 1e9:.1f} GB",
         )  # fmt: skip
 

@@ -168,10 +168,8 @@ def _opened(pa: Any, data: Any) -> tuple[Any, Any]:
         data = data.to_arrow_reader(_AT_ONCE)
     if not hasattr(data, "__arrow_c_stream__"):
         raise ArgumentTypeError(
-            "data",
-            type(data),
-            "must be a table of collectors",
+            "data", type(data), "must be a table of collectors",
             "Pass the result of ss.collect, or the path of a Parquet file",
-        )
+        )  # fmt: skip
     reader = pa.RecordBatchReader.from_stream(data)
     return reader.schema, reader

@@ -76,8 +76,8 @@ def release(
     if posed.input != Input():
         raise ArgumentError(
             "question", HIDDEN, "must not say how to open files",
-            f"Leave out {arg('sql')}, {arg('format')}, {arg('header')}, {arg('delimiter')} and "
-            f"{arg('wide')}", because="a DataFrame is already open",
+            f"Leave out {arg('sql')}, {arg('format')}, {arg('header')}, {arg('delimiter')} and {arg('wide')}",
+            because="a DataFrame is already open",
         )  # fmt: skip
     outcome = run_frame(posed, df, secret=secret, open_groups=open_groups, ledger=ledger, label=label)
     if outcome.grouped:

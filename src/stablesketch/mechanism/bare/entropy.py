@@ -47,8 +47,8 @@ class BareEntropyState(BareState):
         # Uses the largest possible total: the total itself is private.
         if not entropy_is_covered(self.pairs, self.pairs * self._plan.privacy.max_value):
             raise PlanInfeasible(
-                "the stream is too long for the δ of the plan: the largest entries would be cut off too often. "
-                "Release parts of it."
+                "the stream is too long for the δ of the plan: the largest entries would be cut off too often. Release "
+                "parts of it."
             )
 
     def _shorter(self) -> str:

@@ -108,9 +108,9 @@ def floor_for(p: float, privacy: Privacy, log_rho: float, *, within: float = 1e-
     excess = math.expm1(log_rho)
     if change * 1.01 > excess * MOST_FLOOR:
         raise PlanInfeasible(
-            f"a person can change F_{p:g} by {change:.3g}, which no floor can hide at ε = "
-            f"{privacy.epsilon:g}, δ = {privacy.delta:g}. Pass {arg('mechanism', 'exact')}"
-            f", or a larger ε, or a smaller {subject('max_value')} or {subject('pairs_per_person')}."
+            f"a person can change F_{p:g} by {change:.3g}, which no floor can hide at ε = {privacy.epsilon:g}, δ = "
+            f"{privacy.delta:g}. Pass {arg('mechanism', 'exact')}, or a larger ε, or a smaller {subject('max_value')} "
+            f"or {subject('pairs_per_person')}."
         )
 
     def enough(floor: float) -> bool:

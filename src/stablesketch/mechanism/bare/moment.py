@@ -48,9 +48,8 @@ class BareState(SketchState):
         check_promise(plan, pairs, self.total)
         if self.total < plan.privacy.total:
             raise StreamTooShort(
-                f"the values add up to less than the {plan.privacy.total:,} that the plan promises, "
-                f"so its guarantee would not hold. Collect more, or pass {arg('total', 0)} to the "
-                "plan to promise nothing."
+                f"the values add up to less than the {plan.privacy.total:,} that the plan promises, so its guarantee "
+                f"would not hold. Collect more, or pass {arg('total', 0)} to the plan to promise nothing."
             )
         self._check_precision()
         # This is public, so it is refused before the release is paid for.

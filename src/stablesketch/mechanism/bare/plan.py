@@ -42,8 +42,8 @@ def not_above_one(measured: Sequence[Statistic]) -> None:
         if isinstance(one, Moment) and one.p > 1.0:
             raise ArgumentError(
                 "mechanism", "bare", f"cannot be used for {one}",
-                f"Pass {arg('mechanism', 'sketch')}, or "
-                f"{arg('mechanism', 'exact')}", because="nothing is proved about bare entries of orders above 1",
+                f"Pass {arg('mechanism', 'sketch')}, or {arg('mechanism', 'exact')}",
+                because="nothing is proved about bare entries of orders above 1",
             )  # fmt: skip
 
 
@@ -51,10 +51,10 @@ def one_group(privacy: Privacy) -> None:
     """Refuses tables: several groups of bare entries cost more together than one does (bounding/groups.py)."""
     if privacy.groups > 1:
         raise ArgumentError(
-            "groups", privacy.groups,
-            f"cannot be used with {arg('mechanism', 'bare')}",
-            f"Leave out {arg('groups')} and divide epsilon and delta by it, as {arg('by')} "
-            f"does, or pass {arg('mechanism', 'sketch')}", because="it has no price for several groups at once",
+            "groups", privacy.groups, f"cannot be used with {arg('mechanism', 'bare')}",
+            f"Leave out {arg('groups')} and divide epsilon and delta by it, as {arg('by')} does, or pass "
+            f"{arg('mechanism', 'sketch')}",
+            because="it has no price for several groups at once",
         )  # fmt: skip
 
 
@@ -65,10 +65,9 @@ def _plan_for_error(asked: Asked, guess: float) -> Plan:
     if guess == 0.0:
         both = "Pass" if asked.error is None else f"Leave out {arg('error')} and pass"
         raise ArgumentError(
-            "error", error,
-            f"needs {arg('expected')}",
-            f"{both} {arg('size', 500)}, for example, or pass {arg('expected')}, the F_p you "
-            "expect", because="without it nothing is known about F_p, and a relative error cannot be planned",
+            "error", error, f"needs {arg('expected')}",
+            f"{both} {arg('size', 500)}, for example, or pass {arg('expected')}, the F_p you expect",
+            because="without it nothing is known about F_p, and a relative error cannot be planned",
         )  # fmt: skip
     largest = _largest_size(statistic.p, privacy)
     if not largest:
@@ -160,10 +159,9 @@ def _too_precise(asked: Asked, size: int) -> PlanInfeasible:
     p, privacy = asked.statistic.p, asked.privacy
     if privacy.epsilon > LARGEST_EPSILON:
         return PlanInfeasible(
-            f"ε = {privacy.epsilon:g} is too large for a sketch: the cost of finite precision "
-            f"grows as e^ε, and beyond about ε = {LARGEST_EPSILON:g} it exceeds any δ. "
-            f"Such an ε protects nobody anyway. Pass {arg('epsilon', 1)}, or a similar value, "
-            f"or {arg('mechanism', 'exact')}."
+            f"ε = {privacy.epsilon:g} is too large for a sketch: the cost of finite precision grows as e^ε, and beyond "
+            f"about ε = {LARGEST_EPSILON:g} it exceeds any δ. Such an ε protects nobody anyway. Pass "
+            f"{arg('epsilon', 1)}, or a similar value, or {arg('mechanism', 'exact')}."
         )
     grid, largest = _grid(p, privacy, size), _largest_size(p, privacy)
     enough = 1.05 * grid.cost / PRECISION_SHARE * asked.measurement.sharing
@@ -171,8 +169,8 @@ def _too_precise(asked: Asked, size: int) -> PlanInfeasible:
     ways += [arg("size", largest)] if largest else []
     ways += [f"{arg('mechanism', 'exact')}, which has δ = 0", "a smaller ε"]
     return PlanInfeasible(
-        f"δ = {privacy.delta:g} leaves too little after the cost of finite precision at size {size} and "
-        f"ε = {privacy.epsilon:g}, which is {grid.cost:.2g}. Pass {', or '.join(ways)}."
+        f"δ = {privacy.delta:g} leaves too little after the cost of finite precision at size {size} and ε = "
+        f"{privacy.epsilon:g}, which is {grid.cost:.2g}. Pass {', or '.join(ways)}."
     )
 
 
@@ -186,8 +184,7 @@ def _unreachable(asked: Asked, guess: float, largest: int, best: float) -> PlanI
     ways += [f"{both}pass {arg('mechanism', 'exact')}, whose error is {exact:.3g}"] if exact < best else []
     ways += [f"a larger ε, about {epsilon:.3g}"] if epsilon <= LARGEST_EPSILON else []
     return PlanInfeasible(
-        f"no sketch of up to {LARGEST_SIZE} entries reaches a relative error of {error:g}"
-        f" at {statistic} = {guess:,.6g} with ε = {privacy.epsilon:g}, δ = "
-        f"{privacy.delta:g}: the best is {best:.3g}, with {largest}. {', or '.join(ways)}"
-        f"; or pass {arg('expected')} if F_p is known to be larger."
+        f"no sketch of up to {LARGEST_SIZE} entries reaches a relative error of {error:g} at {statistic} = "
+        f"{guess:,.6g} with ε = {privacy.epsilon:g}, δ = {privacy.delta:g}: the best is {best:.3g}, with {largest}. "
+        f"{', or '.join(ways)}; or pass {arg('expected')} if F_p is known to be larger."
     )

@@ -53,8 +53,8 @@ class FromSketches(Mechanism):
         own = replace(plan.privacy, epsilon=1.0, delta=0.5)
         if any(replace(one.privacy, epsilon=1.0, delta=0.5) != own for one in plan.inputs):
             raise BlobError(
-                f"a plan of {plan.statistic} has measurements that protect something else: invalid plan. Make it "
-                "again with ss.plan."
+                f"a plan of {plan.statistic} has measurements that protect something else: invalid plan. Make it again "
+                "with ss.plan."
             )
         if len(plan.inputs) == 1 and (plan.epsilon, plan.delta) != (plan.inputs[0].epsilon, plan.inputs[0].delta):
             raise self.odd_claim(plan)

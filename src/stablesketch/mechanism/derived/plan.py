@@ -43,11 +43,9 @@ def derived_plan(asked: Asked) -> Plan:
     for name, each in (("size", asked.sizes), ("entries_per_key", asked.each_per_key)):
         if each and len(each) != len(needs):
             raise ArgumentError(
-                name,
-                each,
-                f"must have one number for each of the {len(needs)} measurements of {statistic}",
+                name, each, f"must have one number for each of the {len(needs)} measurements of {statistic}",
                 "Pass one number for all, or one for each",
-            )
+            )  # fmt: skip
     shares = _shares(needs, privacy)
     inputs = _first_inputs(asked, needs, shares)
     if len(inputs) > 1 and (privacy.max_value > 1 or any(one.floor or one.noise for one in inputs)):
@@ -150,9 +148,9 @@ def _first_inputs(asked: Asked, needs: Sequence[Statistic], shares: Sequence[flo
 
 def _out_of_reach(asked: Asked, why: str) -> PlanInfeasible:
     return PlanInfeasible(
-        f"the error of {asked.statistic} cannot be {asked.error:g} with ε = {asked.privacy.epsilon:g}"
-        f", δ = {asked.privacy.delta:g}: {why}. Leave out {arg('error')} for the usual "
-        f"size, or pass a larger error, a larger ε, or a smaller {subject('max_value')}."
+        f"the error of {asked.statistic} cannot be {asked.error:g} with ε = {asked.privacy.epsilon:g}, δ = "
+        f"{asked.privacy.delta:g}: {why}. Leave out {arg('error')} for the usual size, or pass a larger error, a "
+        f"larger ε, or a smaller {subject('max_value')}."
     )
 
 

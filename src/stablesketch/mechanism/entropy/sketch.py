@@ -186,9 +186,8 @@ def _for_error(asked: Asked, error: float, per_key: int) -> Layout:
     if buckets > most:
         best = one / math.sqrt(most)
         raise PlanInfeasible(
-            f"no sketch of up to {LARGEST_IN_ALL:,} entries has an error of {error:g} nats: "
-            f"the best is {best:.3g}. {a_larger_error(best)}, or pass "
-            f"{arg('mechanism', 'exact')}."
+            f"no sketch of up to {LARGEST_IN_ALL:,} entries has an error of {error:g} nats: the best is {best:.3g}. "
+            f"{a_larger_error(best)}, or pass {arg('mechanism', 'exact')}."
         )
     return Layout(per_key, buckets)
 

@@ -49,9 +49,8 @@ class ExactEntropy(Entropy, ExactMechanism):
                 f"among {privacy.pairs:,} pairs" if privacy.pairs else "in a stream about which nothing is promised"
             )
             raise PlanInfeasible(
-                f"the exact mechanism has an error of {error:.3g} nats {promised}, and "
-                f"{asked.error:g} was asked for. Leave out {arg('error')}, which changes nothing "
-                f"here, or promise more pairs ({arg('pairs')})."
+                f"the exact mechanism has an error of {error:.3g} nats {promised}, and {asked.error:g} was asked for. "
+                f"Leave out {arg('error')}, which changes nothing here, or promise more pairs ({arg('pairs')})."
             )
         noise = noise_for(privacy, 0, 1)
         step = float(noise.step(noise.bound(least_total(privacy))))

@@ -85,15 +85,14 @@ def noise_plan(asked: Asked, deviation: float, expected: float, *, step: float =
     aim = None if asked.free_error else asked.error
     if aim is not None and asked.statistic.relative and not expected:
         raise PlanInfeasible(
-            f"the noise of the exact mechanism is ± {error:.3g} whatever {asked.statistic} "
-            f"is, so a relative error cannot be planned. Leave out {arg('error')}, or pass "
-            f"{arg('expected')}, the {asked.statistic} you expect."
+            f"the noise of the exact mechanism is ± {error:.3g} whatever {asked.statistic} is, so a relative error "
+            f"cannot be planned. Leave out {arg('error')}, or pass {arg('expected')}, the {asked.statistic} you expect."
         )
     if aim is not None and error > aim:
         raise PlanInfeasible(
-            f"the exact mechanism has an error of {error:.3g} at {asked.statistic} = "
-            f"{expected:,.6g}; {aim:g} was asked for. {a_larger_error(error)}, or a larger ε, "
-            f"or {arg('expected')} if the value is known to be larger."
+            f"the exact mechanism has an error of {error:.3g} at {asked.statistic} = {expected:,.6g}; {aim:g} was "
+            f"asked for. {a_larger_error(error)}, or a larger ε, or {arg('expected')} if the value is known to be "
+            "larger."
         )
     epsilon = asked.privacy.epsilon
     return Plan(

@@ -80,8 +80,7 @@ class _Power:
             failures = self.precision(layout, privacy, 0.0, 1.0).failures
             raise PlanInfeasible(
                 f"δ = {privacy.delta:g} is below the probability that the computation fails. Pass "
-                f"{arg('delta', float(f'{_ENOUGH * failures:.1g}'))}, or {arg('mechanism', 'exact')}, which has "
-                "δ = 0."
+                f"{arg('delta', float(f'{_ENOUGH * failures:.1g}'))}, or {arg('mechanism', 'exact')}, which has δ = 0."
             ) from None
         return max(usual, _power_above(_ROOM * expected / change))
 
@@ -158,17 +157,16 @@ def noise_of_plan(p: float, layout: Layout, privacy: Privacy, expected: float) -
     grid = _GRID * min(1.0, privacy.epsilon) / privacy.copies  # every group that changes is rounded separately
     if p > 1.0 and most_keys_of(p, layout.size, privacy) < _LEAST_KEYS:
         raise PlanInfeasible(
-            f"δ = {privacy.delta:g} covers fewer than {_LEAST_KEYS:,} keys in {layout.size:,} entries "
-            f"of order {p:g}. Pass a larger delta, or {arg('size')} with "
-            f"fewer entries, or leave out {arg('size')} and {arg('memory')} and pass "
-            f"{arg('mechanism', 'exact')}."
+            f"δ = {privacy.delta:g} covers fewer than {_LEAST_KEYS:,} keys in {layout.size:,} entries of order {p:g}. "
+            f"Pass a larger delta, or {arg('size')} with fewer entries, or leave out {arg('size')} and {arg('memory')} "
+            f"and pass {arg('mechanism', 'exact')}."
         )
     precision = measure.precision(layout, privacy, grid, measure.cap(layout, privacy, expected))
     if precision.failures > 0.5 * privacy.delta:
         raise PlanInfeasible(
-            f"with numbers as large as {expected:,.3g}, the computation fails more often than δ = "
-            f"{privacy.delta:g} allows. Pass {arg('delta', float(f'{4.0 * precision.failures:.2g}'))} or "
-            f"more, or a smaller {arg('expected')}."
+            f"with numbers as large as {expected:,.3g}, the computation fails more often than δ = {privacy.delta:g} "
+            f"allows. Pass {arg('delta', float(f'{4.0 * precision.failures:.2g}'))} or more, or a smaller "
+            f"{arg('expected')}."
         )
     ratio = _ratio(p, layout.per_key, privacy.epsilon, privacy.delta, copies, precision)
     change = measure.change(privacy)

@@ -163,8 +163,7 @@ def _out_of_reach(asked: Asked, best: Plan) -> PlanInfeasible:
     larger = f", or a larger ε, or a larger {arg('expected')}" if at else ""
     more = f", or more {arg('entries_per_key')}" if asked.one_per_key is not None else ""
     return PlanInfeasible(
-        f"no sketch of up to {best.size:,} entries, {best.entries_per_key:,} per key, has "
-        f"an error of {asked.error:g}{at}: the best is {best.error:.3g}. "
-        f"{a_larger_error(best.error)}{more}, or leave out {arg('error')} and pass "
-        f"{arg('mechanism', 'exact')}{larger}."
+        f"no sketch of up to {best.size:,} entries, {best.entries_per_key:,} per key, has an error of "
+        f"{asked.error:g}{at}: the best is {best.error:.3g}. {a_larger_error(best.error)}{more}, or leave out "
+        f"{arg('error')} and pass {arg('mechanism', 'exact')}{larger}."
     )

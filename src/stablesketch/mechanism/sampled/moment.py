@@ -47,11 +47,9 @@ class SampledMoment(BareMoment):
         assert sampling is not None
         if privacy.unit == "key":
             raise ArgumentError(
-                "sampling",
-                sampling.rate,
-                f"cannot be used with {arg('unit', 'key')}, for which nothing is proved",
+                "sampling", sampling.rate, f"cannot be used with {arg('unit', 'key')}, for which nothing is proved",
                 "Leave it out",
-            )
+            )  # fmt: skip
         base = bare_plan(asked)
         bare = PrivacyCurve.from_log(statistic.p, base.size, min(log_sensitivity(statistic.p, privacy), 700.0))
         return _sampled_plan(base, sampling, bare.epsilon(privacy.delta))
@@ -115,12 +113,10 @@ def _sampled_plan(base: Plan, sampling: Sampling, bare_epsilon: float) -> Plan:
     p, privacy, size = base.statistic.p, base.privacy, base.size
     if base.deletes:
         raise ArgumentError(
-            "deletes",
-            True,
-            "cannot be used with sampling",
+            "deletes", True, "cannot be used with sampling",
             "Leave out one of them",
             because="a delete cannot know whether its pair was kept",
-        )
+        )  # fmt: skip
     curve_delta = privacy.delta - rounding_delta(privacy.epsilon, base.step)
 
     def reaches(mass: float) -> bool:

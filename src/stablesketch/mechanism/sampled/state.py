@@ -106,8 +106,8 @@ class SampledState(BareState):
         if pairs != len(fingerprints):
             raise ArgumentError(
                 "pairs", HIDDEN, "must be the number of rows",
-                "Pass the pairs one by one, not added up by "
-                "key", because="with sampling every pair is a row of its own",
+                "Pass the pairs one by one, not added up by key",
+                because="with sampling every pair is a row of its own",
             )  # fmt: skip
         self._add_pairs(fingerprints, totals, None)
 

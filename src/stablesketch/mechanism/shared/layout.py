@@ -72,11 +72,9 @@ def laid_out(size: int, per_key: int | None, usual: int) -> Layout:
     if per_key >= size:
         if per_key > size:
             raise ArgumentError(
-                "entries_per_key",
-                per_key,
-                f"must be at most the size, {size:,}",
+                "entries_per_key", per_key, f"must be at most the size, {size:,}",
                 f"Pass fewer, or a larger {arg('size')}",
-            )
+            )  # fmt: skip
         return Layout(size)
     buckets, left = divmod(size, per_key)
     if left:

@@ -108,11 +108,9 @@ class LineFields:
         if (value is None) != (max_value is None):
             missing = "value" if value is None else "max_value"
             raise ArgumentError(
-                missing,
-                None,
-                f"must be given with {arg('max_value' if value is None else 'value')}",
+                missing, None, f"must be given with {arg('max_value' if value is None else 'value')}",
                 "Pass both, or neither",
-            )
+            )  # fmt: skip
         if time_unit is not None:
             check_choice("time_unit", time_unit, PER_SECOND)
         if clip and value is None:

@@ -136,8 +136,8 @@ def _rotated(path: Path) -> list[Path]:
 
 def _changed(path: Path) -> CheckpointError:
     return CheckpointError(
-        f"{path} was changed after part of it was counted, so what is left to count is unknown. Restore the file as "
-        f"it was, or name a new folder ({arg('state')}), which counts all of it and spends ε again."
+        f"{path} was changed after part of it was counted, so what is left to count is unknown. Restore the file as it "
+        f"was, or name a new folder ({arg('state')}), which counts all of it and spends ε again."
     )
 
 

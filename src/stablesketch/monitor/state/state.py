@@ -111,8 +111,8 @@ class MonitorState:
             lock(self._lock, wait=0.0)
         except TimeoutError:
             raise CheckpointError(
-                f"another monitor uses the folder {folder}. Stop it first. A second monitor "
-                f"of the same rows needs a folder of its own ({arg('state')}), and costs its own ε on top."
+                f"another monitor uses the folder {folder}. Stop it first. A second monitor of the same rows needs a "
+                f"folder of its own ({arg('state')}), and costs its own ε on top."
             ) from None
         except OSError as error:
             raise _unusable(folder, error) from None

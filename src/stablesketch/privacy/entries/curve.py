@@ -60,11 +60,9 @@ class PrivacyCurve:
         rho = checked_real("rho", rho)
         if not 1.0 <= rho <= math.exp(_MOST_LOG_RHO):
             raise ArgumentError(
-                "rho",
-                rho,
-                "must be a finite number of 1 or more",
+                "rho", rho, "must be a finite number of 1 or more",
                 "Use sensitivity(p, privacy, floor); if that is infinite, a floor above 0 makes it finite",
-            )
+            )  # fmt: skip
         self._set(p, size, math.log1p(rho - 1.0) if rho < 2.0 else math.log(rho), rho)
 
     @classmethod
@@ -73,11 +71,9 @@ class PrivacyCurve:
         log_rho = checked_real("log_rho", log_rho)
         if not 0.0 <= log_rho <= _MOST_LOG_RHO:
             raise ArgumentError(
-                "log_rho",
-                log_rho,
-                "must be between 0 and 709",
+                "log_rho", log_rho, "must be between 0 and 709",
                 "Use log_sensitivity(p, privacy, floor); if that is infinite, a floor above 0 makes it finite",
-            )
+            )  # fmt: skip
         curve = cls.__new__(cls)
         curve._set(p, size, log_rho, math.exp(log_rho))
         return curve

@@ -109,10 +109,7 @@ class ShiftCurve:
         entries = checked_whole("size", size, "Pass 50, for example", least=1)
         moved = checked_real("shift", shift)
         if not moved >= 0.0:
-            raise ArgumentError(
-                "shift", shift, "must be a number of 0 or more",
-                "Use entropy_sensitivity(privacy)",
-            )  # fmt: skip
+            raise ArgumentError("shift", shift, "must be a number of 0 or more", "Use entropy_sensitivity(privacy)")
         self.size = entries
         self.shift = moved
 

@@ -59,8 +59,7 @@ class EntropyShares:
             raise ArgumentError("copies", self.copies, "must be at least 1", "Pass the number of groups")
         if self.copies > 1 and self.privacy.relation == "replace":
             raise ArgumentError(
-                "copies", self.copies,
-                "must be 1 under replace",
+                "copies", self.copies, "must be 1 under replace",
                 f"Use {arg('relation', 'add_remove')} with twice the {subject('pairs_per_person')}",
                 because="a replaced pair may change its group, which changes two groups",
             )  # fmt: skip
@@ -72,16 +71,14 @@ class EntropyShares:
             )
         if self.reach > _FARTHEST:
             raise ArgumentError(
-                "size", self.size,
-                f"must be larger at δ = {self.privacy.delta:.3g}",
+                "size", self.size, f"must be larger at δ = {self.privacy.delta:.3g}",
                 f"Use {16 * self.buckets:,} entries or more",
                 because=f"with so few entries the error can be {self.reach:.3g} nats",
             )  # fmt: skip
         fewest = _FEWEST_KEYS if self.privacy.max_value == 1 else _FEWEST_KEYS_OF_VALUES
         if self.size and self.most_keys < fewest:
             raise ArgumentError(
-                "delta", self.privacy.delta,
-                f"must be larger for {self.entries:,} entries per key",
+                "delta", self.privacy.delta, f"must be larger for {self.entries:,} entries per key",
                 f"Pass a larger {subject('delta')}, or {arg('mechanism', 'exact')} and leave out {arg('size')} and "
                 f"{arg('memory')}",
                 because=f"it would cover streams of up to {self.most_keys:,} keys",

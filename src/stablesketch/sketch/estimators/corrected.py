@@ -94,12 +94,10 @@ def harmonic_mean(log_magnitudes: Array, signs: Array, p: float) -> Array:
     """
     if p >= 0.5:
         raise ArgumentError(
-            "p",
-            p,
-            "must be below 1/2 for the harmonic mean",
+            "p", p, "must be below 1/2 for the harmonic mean",
             'Use method="pitman" or another estimator',
             because="above that E|X|^(-2p) does not exist and the error is unbounded",
-        )
+        )  # fmt: skip
     return log_power_mean(log_magnitudes, p, -1.0)
 
 
@@ -116,12 +114,10 @@ def inter_quantile(log_magnitudes: Array, signs: Array, p: float) -> Array:
     size = log_magnitudes.shape[1]
     if size < _LEAST_SIZE:
         raise ArgumentError(
-            "size",
-            size,
-            "must be at least 4",
+            "size", size, "must be at least 4",
             'Use method="pitman", or a sketch of at least 4 entries',
             because="otherwise the distance between the extreme entries has no mean",
-        )
+        )  # fmt: skip
     # Entries are put in order by an increasing function of a that cannot overflow: sign · (ln|a| above the row's
     # least).
     rank = signs * (log_magnitudes - log_magnitudes.min(axis=1, keepdims=True) + 1.0)

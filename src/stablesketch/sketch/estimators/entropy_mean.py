@@ -97,12 +97,10 @@ def size_for(deviation: float) -> int:
         raise ArgumentError("deviation", deviation, "must be positive and finite", "Pass 0.04, for example")
     if entropy_mean_deviation(_MOST_SIZE) > deviation:
         raise ArgumentError(
-            "deviation",
-            deviation,
-            "must be larger",
+            "deviation", deviation, "must be larger",
             "Pass a larger one",
             because="this one needs more than 2^31 entries",
-        )
+        )  # fmt: skip
     return last_whole(lambda size: entropy_mean_deviation(size) > deviation, LEAST_SIZE - 1, _MOST_SIZE) + 1
 
 

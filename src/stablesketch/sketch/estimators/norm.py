@@ -233,12 +233,10 @@ def size_for(p: float, error: float) -> int:
         wanted = needed(size)
         if wanted > _LARGEST_SIZE:
             raise ArgumentError(
-                "error",
-                error,
-                "must be larger",
+                "error", error, "must be larger",
                 "Allow a larger error",
                 because="this one needs more entries than a sketch can have",
-            )
+            )  # fmt: skip
         if wanted <= size and (size == 2 or needed(size - 1) > size - 1):
             return size
         # k moves in whole steps, so variances do not fall quite evenly: the rest goes one at a time.

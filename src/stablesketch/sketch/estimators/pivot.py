@@ -98,8 +98,7 @@ class PivotLaw:
             known = np.flatnonzero((safe <= (1.0 + _MOST_DOUBT) * mean) & (safe > 0.0))
             least = float(safe[known].min()) if len(known) else 0.5
             raise ArgumentError(
-                "confidence", 1.0 - 2.0 * beyond,
-                "must be smaller",
+                "confidence", 1.0 - 2.0 * beyond, "must be smaller",
                 f"Pass at most {math.floor((1.0 - 2.0 * least) * 1e9) / 1e9:.9g}",
                 because="the tails of the estimate are not known well enough that far out",
             )  # fmt: skip

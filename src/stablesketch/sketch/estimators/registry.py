@@ -126,18 +126,14 @@ def _as_rows(log_magnitudes: ArrayLike, signs: ArrayLike, p: float) -> tuple[Arr
     missing = int(np.count_nonzero(~np.isfinite(values)))
     if missing:
         raise ArgumentError(
-            "log_magnitudes",
-            Shown(f"{missing} that are not"),
-            "must be finite",
+            "log_magnitudes", Shown(f"{missing} that are not"), "must be finite",
             "Do not estimate from an empty sketch, which has F = 0",
-        )
+        )  # fmt: skip
     if given_signs.shape != values.shape:
         raise ArgumentTypeError(
-            "signs.shape",
-            given_signs.shape,
-            f"must be the shape of the entries, {values.shape}",
+            "signs.shape", given_signs.shape, f"must be the shape of the entries, {values.shape}",
             "Pass one sign for each entry",
-        )
+        )  # fmt: skip
     shape = values.shape[:-1]
     return values.reshape(-1, values.shape[-1]), given_signs.reshape(-1, values.shape[-1]), shape
 
