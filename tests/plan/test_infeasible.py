@@ -10,6 +10,7 @@ import pytest
 import stablesketch as ss
 from stablesketch.mechanism.bare.floor import relative_deviation
 from stablesketch.privacy.precision import rounding_delta
+from stablesketch.release.decide import decide
 
 HALF = ss.Moment(0.5)
 MILLION = ss.Privacy(epsilon=1.0, delta=1e-9, pairs=1_000_000, relation="replace")
@@ -99,8 +100,17 @@ def test_a_size_too_large_for_the_delta_names_one_that_is_not() -> None:
 
 
 def test_nothing_to_be_relative_to() -> None:
-    with pytest.raises(ss.ArgumentError, match=r"needs expected=.*size=500.*expected="):
-        ss.plan(HALF, ANY_LENGTH, error=0.05, mechanism="bare")
+    """Any F_0.5 is possible: the error is the one before the floor, and the plan names the floor's, which is absolute.
+
+    A release plans in the same way (`decide`), and so does the command line.
+    """
+    plan = ss.plan(HALF, ANY_LENGTH, error=0.05, mechanism="bare")
+    assert relative_deviation(0.5, plan.size) < 0.05 < relative_deviation(0.5, plan.size - 20)
+    assert not plan.relative
+    assert plan.error > plan.floor * 0.05 * 0.95
+    assert plan.asked.error == 0.05
+    assert plan.again() == plan
+    assert decide(ss.question(HALF, ANY_LENGTH, key="app", error=0.05, mechanism="bare")).plan == plan
 
 
 def test_a_floor_of_too_many_phantoms() -> None:

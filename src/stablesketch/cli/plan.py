@@ -11,7 +11,7 @@ from ..pictures import drawn_measurement, picture_bytes, plan_picture
 from ..plan import Plan
 from ..plan.asked import asked
 from ..plan.mechanism import mechanism_of, needs_promise
-from ..plan.planner import planned_for_data
+from ..plan.planner import planned
 from ..release.arguments import DEFAULTS
 from . import options
 from .deliver import check_new
@@ -69,7 +69,7 @@ def plan(
     wanted = statistic.made()
     check_new(plot=plot, output=output)
     privacy = options.privacy_of(epsilon, delta, pairs, max_value, relation, pairs_per_person, unit, total)
-    chosen = planned_for_data(asked(wanted, privacy, **sizes))
+    chosen = planned(asked(wanted, privacy, **sizes))
     if plot is not None:
         drawn_measurement(chosen)  # refuses what has no picture, while nothing has been written
     if output is not None:

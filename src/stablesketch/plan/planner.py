@@ -33,9 +33,10 @@ def plan(
 ) -> Plan:
     """A plan that reaches the (ε, δ) of `privacy` with a target `error`, a `size` or a `memory` ("64K").
 
-    `error` is relative for moments, counts and Hill numbers: at the value `expected`, or without the noise. For
-    entropies and indices it is absolute. Without any of the three, moments of orders below 1 and entropy get 256 KiB,
-    and everything else is planned for the statistic's default error (`Statistic.default_error`).
+    `error` is relative for moments, counts and Hill numbers: at the value `expected`, or without the noise (of a bare
+    sketch: without the floor). For entropies and indices it is absolute. Without any of the three, moments of orders
+    below 1 and entropy get 256 KiB, and everything else is planned for the statistic's default error
+    (`Statistic.default_error`).
 
     More than 512 entries are divided into buckets, and a key touches one bucket. `entries_per_key` is the size of a
     bucket. The default is 64 for entropy; for moments it is 16 if you pass an error, otherwise enough to estimate a
@@ -60,7 +61,36 @@ def plan(
 
 
 def planned(asked: Asked) -> Plan:
-    """The plan that answers this question."""
+    """The plan that answers this question: the only way from a question to a plan, wherever it was asked.
+
+    If nothing is known about the stream of a bare sketch, its error is the one before the floor. The same applies if no
+    error was requested and the usual 5% is out of reach: the plan says what it reaches.
+    """
+    statistic, privacy = asked.statistic, asked.privacy
+    if not asked.bare or asked.size is not None or asked.memory is not None or asked.sampling is not None:
+        return reaching(asked)
+    # For statistics other than moments, no expected value is needed unless an error is requested.
+    guessed = asked.error is not None or mechanism_for(statistic, "bare").guesses
+    if not guessed or privacy.pairs > 0 or privacy.total > 0 or asked.expected is not None:
+        try:
+            return reaching(asked)
+        except PlanInfeasible:
+            if not guessed or asked.error is not None:
+                raise
+    long = planned_long(asked)
+    # What is measured depends on what is public, so sizes are matched by what they measure, not by position.
+    sizes = {one.statistic: one.size for one in long.measurements}
+    sized = replace(asked, error=None, size=tuple(sizes.get(each, 0) for each in statistic.needs(privacy)))
+    return replace(reaching(sized), asked=asked)
+
+
+def planned_long(asked: Asked) -> Plan:
+    """The plan for a stream long enough to need no floor."""
+    return reaching(replace(asked, privacy=replace(asked.privacy, pairs=_LONG, relation="replace")))
+
+
+def reaching(asked: Asked) -> Plan:
+    """The plan that reaches the error in every stream that the question allows."""
     statistic, sampling = asked.statistic, asked.sampling
     way = find(statistic, asked.mechanism, sampled=sampling is not None)
     if sampling is not None and (way is None or (asked.size is None and asked.memory is None)):
@@ -93,30 +123,3 @@ def planned(asked: Asked) -> Plan:
             because="it is counted exactly before noise is added",
         )  # fmt: skip
     return way.plan(asked)
-
-
-def planned_for_data(asked: Asked) -> Plan:
-    """Like `planned`. If nothing is known about a bare sketch, the requested error is the one before the floor.
-
-    The same applies if no error was requested and the usual 5% is out of reach: the plan says what it reaches.
-    """
-    statistic, privacy = asked.statistic, asked.privacy
-    if not asked.bare or asked.size is not None or asked.memory is not None:
-        return planned(asked)
-    # For statistics other than moments, no expected value is needed unless an error is requested.
-    guessed = asked.error is not None or mechanism_for(statistic, "bare").guesses
-    if not guessed or privacy.pairs > 0 or privacy.total > 0 or asked.expected is not None:
-        try:
-            return planned(asked)
-        except PlanInfeasible:
-            if not guessed or asked.error is not None:
-                raise
-    long = planned_long(asked)
-    # What is measured depends on what is public, so sizes are matched by what they measure, not by position.
-    sizes = {one.statistic: one.size for one in long.measurements}
-    return planned(replace(asked, error=None, size=tuple(sizes.get(each, 0) for each in statistic.needs(privacy))))
-
-
-def planned_long(asked: Asked) -> Plan:
-    """The plan for a stream long enough to need no floor."""
-    return planned(replace(asked, privacy=replace(asked.privacy, pairs=_LONG, relation="replace")))

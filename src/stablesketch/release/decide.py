@@ -17,7 +17,7 @@ from ..ledger.record import Ask
 from ..plan import Asked, Plan
 from ..plan.in_words import instead_of
 from ..plan.mechanism import mechanism_for
-from ..plan.planner import planned_for_data, planned_long
+from ..plan.planner import planned, planned_long
 from ..privacy import Privacy
 from ..privacy.charge import Charge
 from ..statistic.published import Terms
@@ -84,7 +84,7 @@ def decide(
             shares.append(Share("names", table.selection_epsilon, table.selection_delta))
     else:
         asked = replace(question.asked, privacy=privacy)
-        plan = planned_for_data(asked if like is None else asked.like(like))
+        plan = planned(asked if like is None else asked.like(like))
         spent = plan.epsilon, plan.delta
     times = 1 if table is None else table.times
     shares.append(Share("values", budget.total([(plan.epsilon, times)]), budget.total([(plan.delta, times)])))
@@ -177,4 +177,4 @@ def _plan_of_a_group(question: Question, table: GroupBudget) -> Plan:
             f"{instead_of(question.statistic, unpromised)}, or list the public names ({arg('groups')}) and promise "
             f"{arg('pairs')} of each."
         )
-    return table.checked(planned_for_data(replace(asked_of_a_group(question), privacy=table.privacy)))
+    return table.checked(planned(replace(asked_of_a_group(question), privacy=table.privacy)))

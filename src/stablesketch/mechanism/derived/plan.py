@@ -21,7 +21,7 @@ from ...errors import ArgumentError, PlanInfeasible
 from ...plan.asked import HEADER_BYTES, Asked, Measurement
 from ...plan.mechanism import charge_of, mechanism_for
 from ...plan.plan import Plan
-from ...plan.planner import planned
+from ...plan.planner import reaching
 from ...privacy import Privacy
 from ...privacy.charge import Charge
 from ...privacy.together import composed
@@ -130,7 +130,7 @@ def _first_inputs(asked: Asked, needs: Sequence[Statistic], shares: Sequence[flo
             # An error that the caller did not ask for need not be reached: it only decides the number of entries.
             want = replace(base, size=_usual_size(asked, each))
         try:
-            inputs[i] = planned(want)
+            inputs[i] = reaching(want)
         except (PlanInfeasible, ArgumentError) as error:
             # A measurement's advice about its own error or share of ε does not help the caller, who asks for the whole.
             if asked.error is not None and (isinstance(error, PlanInfeasible) or error.argument == "error"):
@@ -163,7 +163,7 @@ def _usual_size(asked: Asked, needed: Statistic) -> int:
     error = asked.statistic.default_error / asked.statistic.factor(needed)
     while True:
         try:
-            return planned(Asked(needed, long, error=error, mechanism="bare")).size
+            return reaching(Asked(needed, long, error=error, mechanism="bare")).size
         except PlanInfeasible:
             if error > _WORST_ERROR:
                 raise
@@ -223,7 +223,7 @@ def _with_shares(inputs: Sequence[Plan], shares: Sequence[float], privacy: Priva
         return [
             one
             if one.mechanism == "bare" and not one.floor  # more ε would change nothing
-            else planned(
+            else reaching(
                 Asked(
                     one.statistic, _own(privacy, share, count, factor), expected=one.expected or None,
                     deletes=one.deletes, mechanism=one.mechanism,
