@@ -31,7 +31,7 @@ ORDERS_OF_LAWS = {"law", "sketch", "privacy"}  # where p is the order of a law, 
 
 # How many lines, and the reason; the numbers may only fall.
 ALLOWED = {
-    "plan/asked.py": (4, "what is asked for, in the words of who asks"),
+    "plan/asked.py": (3, "what is asked for, in the words of who asks"),
     "plan/plan_text.py": (5, "the names of mechanisms in plans of version 0.1.0"),
     "planner_page/answer.py": (1, "a choice on the page, in the words of who asks"),
 }

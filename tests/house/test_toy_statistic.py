@@ -54,11 +54,21 @@ def test_python(everything: dict[str, Any], name: str) -> None:
     assert "noise" in found["plan"]
 
 
+def test_the_error_of_its_plan(everything: dict[str, Any]) -> None:
+    """That of the only sketch in it, with 1,024 registers; the noise of both counts comes on top."""
+    found = everything["uneven_share"]["python"]["sized"]
+    assert found["sizes"] == [0, 1_024]
+    assert found["error"] == pytest.approx(found["alone"], rel=1e-6)  # its share of ε changes the number of phantoms
+    assert "1.08%, and ± 1.41 on the number of keys" in found["plan"]
+
+
 def test_what_its_mechanism_has_not_is_refused(everything: dict[str, Any], name: str) -> None:
-    error, size, exact = everything[name]["python"]["refused"]
+    error, size, exact, memory, bare = everything[name]["python"]["refused"]
     assert "a relative error cannot be planned" in error
     assert size.startswith("size cannot be used for keys uneven by 3, got 64")
     assert exact.startswith("size cannot be used with mechanism='exact', got 64")
+    assert memory.startswith("memory cannot be used for keys uneven by 3, got '64K'")
+    assert bare == "mechanism cannot be used for keys uneven by 3, got 'bare'. Pass 'sketch' or 'exact'."
 
 
 def test_noise_and_audit(everything: dict[str, Any], name: str) -> None:

@@ -15,6 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from stablesketch.mechanism.exact.number import OfHistogram, noise_plan
+from stablesketch.mechanism.shared.moments import CountsKeys
 from stablesketch.plan.asked import Asked
 from stablesketch.plan.mechanism import register_mechanism
 from stablesketch.plan.plan import Plan
@@ -85,7 +86,7 @@ def scale(privacy: Privacy) -> Fraction:
     return Fraction(distance(privacy)) / Fraction(privacy.epsilon)
 
 
-class UnevenCount(OfHistogram):
+class UnevenCount(CountsKeys, OfHistogram):
     """Serves the statistic under every name but "bare"."""
 
     def serves(self, statistic: Statistic, name: str) -> bool:
@@ -102,9 +103,6 @@ class UnevenCount(OfHistogram):
         statistic = plan.statistic
         assert isinstance(statistic, Uneven)
         return sum(total % statistic.modulus != 0 for total in totals)
-
-    def noise_at(self, plan: Plan, pairs: float, keys: float | None = None) -> float:
-        return 0.0  # many pairs may be of few keys
 
 
 register_mechanism(UnevenCount())

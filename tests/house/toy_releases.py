@@ -61,12 +61,23 @@ def by_python(statistic: Any) -> dict[str, Any]:
     return {
         "plan": str(plan), "planned": described(found), "called": described(called.release),
         "usual": described(usual.release), "audit": audit.passed, "noise": mean_noise(toy.Uneven(3)),
-        "refused": [refusal(error=0.05), refusal(size=64), refusal(size=64, mechanism="exact")],
+        "sized": sized(),
+        "refused": [
+            refusal(error=0.05), refusal(size=64), refusal(size=64, mechanism="exact"), refusal(memory="64K"),
+            refusal(mechanism="bare"),
+        ],
     }  # fmt: skip
 
 
+def sized() -> dict[str, Any]:
+    """A plan of what is computed from a sketch and from what has no size."""
+    plan = ss.plan(toy.UnevenShare(3), PRIVACY, size=1_024)
+    alone = ss.plan(ss.Distinct(), PRIVACY, size=1_024)
+    return {"plan": str(plan), "error": plan.error, "alone": alone.error, "sizes": plan.sizes}
+
+
 def refusal(**asked: Any) -> str:
-    """What is said of an error or a size that the toy's mechanism has not."""
+    """What is said of something that the toy's mechanism has not."""
     try:
         return str(ss.plan(toy.Uneven(3), PRIVACY, **asked))
     except (ss.ArgumentError, ss.PlanInfeasible) as error:

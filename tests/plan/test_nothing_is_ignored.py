@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import pytest
 
 import stablesketch as ss
@@ -13,7 +15,15 @@ PRIVACY = ss.Privacy(1.0, 1e-9)
 def test_a_number_without_a_sketch_has_no_size(statistic: ss.Total | ss.Moment) -> None:
     with pytest.raises(ss.ArgumentError, match="size cannot be used for"):
         ss.plan(statistic, PRIVACY, size=64)
-    assert ss.plan(statistic, PRIVACY, memory="64K").bytes <= 2**16
+    assert ss.plan(statistic, PRIVACY, memory="64K").bytes <= 2**16  # one counter
+
+
+@pytest.mark.parametrize("mechanism", ["sketch", "bare"])
+def test_a_number_of_keys_is_planned_alike_under_every_name(mechanism: Literal["sketch", "bare"]) -> None:
+    """There is no bare number of keys: registers with noise are used, which need no promise."""
+    plan = ss.plan(ss.Hill(0), PRIVACY, error=0.02, mechanism=mechanism)
+    assert (plan.size, plan.error, plan.floor) == (ss.plan(ss.Distinct(), PRIVACY, error=0.02).size, plan.error, 0.0)
+    assert plan.error <= 0.02
 
 
 def test_an_exact_count_keeps_the_error_that_is_asked_for() -> None:

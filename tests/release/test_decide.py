@@ -12,7 +12,7 @@ import pytest
 import stablesketch as ss
 from stablesketch.engines.local import run
 from stablesketch.ledger.accounting import ComposedCost
-from stablesketch.release.decide import decide
+from stablesketch.release.decide import asked_of_a_group, decide
 from stablesketch.release.shares import in_words
 from stablesketch.text.spoken import at_most
 
@@ -59,6 +59,28 @@ def test_releases_say_what_was_decided_and_the_ledger_is_charged_for_it(name: st
     (record,) = ledger.records()
     assert (record.epsilon, record.delta) == (terms.epsilon, terms.delta) == (decision.ask.epsilon, decision.ask.delta)
     assert (record.statistic, record.relation) == (decision.ask.statistic, decision.ask.relation)
+
+
+@pytest.mark.parametrize("statistic", [ss.Distinct(), ss.Hill(0)], ids=str)
+def test_a_table_divides_only_what_bare_entries_cost(statistic: ss.Statistic) -> None:
+    """`mechanism="bare"` of a number of keys has noise like any other: every group has the whole ε, and no number of
+    pairs is needed.
+    """
+    privacy = ss.Privacy(1.0, 1e-6, pairs_per_person=5)
+    table = {"person": "user", "by": "country", "groups": ["FR", "DE"], "groups_per_person": 5}
+    tables = [
+        decide(ss.question(statistic, privacy, key="app", mechanism=name, **table)) for name in ("sketch", "bare")
+    ]
+    assert [each.table.times for each in tables if each.table] == [1, 1]
+    assert tables[0].plan.noise == tables[1].plan.noise
+    assert tables[0].plan.epsilon == tables[1].plan.epsilon == 1.0
+    assert not ss.question(statistic, REPLACE, key="app", mechanism="bare").counts_pairs
+
+
+def test_groups_share_memory_only_where_something_is_fitted_to_it() -> None:
+    for statistic, fitted in ((ss.Moment(0.5), True), (ss.Hill(1), True), (ss.Moment(1.0), False), (ss.Hill(2), False)):
+        question = ss.question(statistic, ss.Privacy(1.0, 1e-6), key="app", by="country")
+        assert (asked_of_a_group(question) != question.asked) == fitted
 
 
 @pytest.mark.parametrize("name", ASKED)

@@ -85,9 +85,8 @@ class People:
 
     def needs_keys(self, plan: Plan) -> bool:
         """Whether the number of keys must be known, because it alone says how much noise weighs: keys are counted."""
-        return self.keys is None and any(
-            self._noise(one, None) == 0.0 < self._noise(one, 1) for one in plan.measurements
-        )
+        ways = ((mechanism_of(one), one) for one in plan.measurements)
+        return self.keys is None and any(way.counts_keys and not way.includes_noise(one) for way, one in ways)
 
     def guesses(self, plan: Plan) -> bool:
         """Whether the error would be another one if the number of keys were known."""

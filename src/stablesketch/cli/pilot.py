@@ -12,6 +12,7 @@ from ..engines.local.pilot import pilot
 from ..errors import PlanInfeasible
 from ..plan import Plan
 from ..plan.asked import asked
+from ..plan.mechanism import mechanism_of
 from ..plan.planner import planned
 from ..release.arguments import DEFAULTS
 from ..text.spoken import at_most, percent, relative_error
@@ -87,7 +88,7 @@ def public(
     ]  # fmt: skip
     plain_table(["rows of each person", "rows dropped", f"planned error of {wanted}", "both"], shown, numbers=4)
     if best is None:
-        other = "" if least.asked.exact else ", or try --mechanism exact"
+        other = "" if mechanism_of(least).exact else ", or try --mechanism exact"
         note(
             "no useful answer can be expected, however many rows of each person are used. Pass a larger ε or a lower "
             f"order{other}"

@@ -35,6 +35,7 @@ USUAL_MEMORY = 256 * 1024
 HEADER_BYTES = 600  # approximate size of the plan, the shards and the frame of a stored collector
 _TABLE_MEMORY, _LEAST_SHARE = 64 << 20, 4 << 10  # bytes stored: for all groups of a table, and at least for each
 _SOME_GROUPS = 1 << 10
+_LONG = 2**40  # pairs: such a long stream needs no floor, so the error alone decides its size
 
 
 @dataclass(frozen=True)
@@ -73,16 +74,6 @@ class Asked:
     measurement: Measurement = field(default=Measurement(), compare=False, repr=False)
 
     @property
-    def exact(self) -> bool:
-        """Whether every key is held, so that nothing has a size."""
-        return self.mechanism == "exact"
-
-    @property
-    def bare(self) -> bool:
-        """Whether entries are private without added noise, given promises about the stream."""
-        return self.mechanism == "bare"
-
-    @property
     def sizes(self) -> tuple[int, ...]:
         """The size of every measurement, if the caller gave one for each; otherwise empty."""
         return self.size if isinstance(self.size, tuple) else ()
@@ -107,19 +98,17 @@ class Asked:
 
     def like(self, plan: Plan) -> Asked:
         """The same question with the sizes of this plan instead of an error; the exact mechanism has no sizes."""
-        if self.exact:
+        if self.mechanism == "exact":
             return replace(self, error=None)
         free = replace(self, error=None, memory=None, memory_as_given=None, usual_memory=USUAL_MEMORY)
         return replace(free, size=plan.sizes, entries_per_key=plan.per_key)
 
     def in_table(self, groups: int | None) -> Asked:
-        """The question for each of this many groups. Without a given size they share 64 MiB. The number of groups is
-        unknown if their names are private; a thousand are then assumed.
+        """The question for each of this many groups, which share 64 MiB. The number of groups is unknown if their names
+        are private; a thousand are then assumed.
 
         While pairs are read, the sketches take about ten times as much memory.
         """
-        if self.exact or self.bare or (self.error, self.size, self.memory) != (None, None, None):
-            return self
         share = _TABLE_MEMORY // (groups or _SOME_GROUPS)
         return replace(self, usual_memory=min(max(share, _LEAST_SHARE), USUAL_MEMORY))
 
@@ -132,6 +121,15 @@ class Asked:
     def free_error(self) -> bool:
         """Whether the caller asked for no error, so that the default need not be reached."""
         return self.error is None or self.measurement.usual
+
+    def in_a_long_stream(self) -> Asked:
+        """The same question about a stream long enough to need no floor."""
+        return replace(self, privacy=replace(self.privacy, pairs=_LONG, relation="replace"))
+
+    @property
+    def sized(self) -> bool:
+        """Whether a size or a memory was given."""
+        return self.size is not None or self.memory is not None
 
     def size_within(self, bytes_each: float, fewest: int = LEAST_SIZE) -> int:
         """The given size, or the number of entries of this many bytes that fit into the memory: at least `fewest`."""

@@ -11,9 +11,9 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, get_args
 
-from ..errors import ArgumentTypeError, BlobError
+from ..errors import ArgumentError, ArgumentTypeError, BlobError
 from ..privacy.charge import Charge
 from ..statistic import Statistic
 from .arguments import LARGEST_IN_ALL, LARGEST_SIZE
@@ -41,7 +41,7 @@ class Mechanism(Erring, ABC):
     example: ClassVar[str] = ""
     """A statistic that it measures, as named in a text (text/wording.py), if messages need it."""
     in_buckets: ClassVar[bool] = False
-    """Whether entries can be in buckets."""
+    """Whether entries can be in buckets. Then, by default, as many are taken as fit into the usual memory."""
     samples: ClassVar[bool] = False
     """Whether it measures a sample of the pairs instead of all of them."""
     guesses: ClassVar[bool] = False
@@ -54,6 +54,8 @@ class Mechanism(Erring, ABC):
     """Whether it is ε-private, so that δ does not apply to it."""
     counter: ClassVar[bool] = False
     """Whether its state is a single number."""
+    counts_keys: ClassVar[bool] = False
+    """Whether the noise is on a number of keys: how much it weighs depends on them, not on the number of pairs."""
     by_length: ClassVar[bool] = False
     """Whether noise and error depend on the length of the stream instead of the value."""
     folds: ClassVar[bool] = True
@@ -284,9 +286,22 @@ def mechanism_for(statistic: Statistic, name: str, *, sampled: bool = False) -> 
     found = find(statistic, name, sampled=sampled)
     if found is not None:
         return found
+    others = [each for each in get_args(MechanismName) if find(statistic, each, sampled=False) is not None]
+    if others and not sampled:
+        raise ArgumentError(
+            "mechanism", name, f"cannot be used for {statistic}", f"Pass {' or '.join(map(repr, others))}"
+        )
     raise ArgumentTypeError(
         "statistic", statistic, "must be one that some mechanism can plan", "Pass a statistic of this library"
     )
+
+
+def measuring(asked: Asked) -> tuple[Mechanism, ...]:
+    """The mechanisms of all measurements that the answer needs. They decide what it takes and what it promises: the
+    name that was asked for does not, because some statistics have the same mechanism under several names.
+    """
+    needs, sampled = asked.statistic.needs(asked.privacy), asked.sampling is not None
+    return tuple(mechanism_for(each, asked.mechanism, sampled=sampled) for each in needs)
 
 
 def mechanism_of(plan: Plan) -> Mechanism:

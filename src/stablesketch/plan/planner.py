@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..errors import ArgumentError, PlanInfeasible
+from ..errors import ArgumentError
 from ..privacy import Privacy
 from ..privacy.sampling import Sampling
 from ..statistic import Statistic
 from ..text.wording import arg
 from .asked import Asked, MechanismName
 from .asked import asked as asked_for
-from .mechanism import every_mechanism, find, mechanism_for
+from .mechanism import Mechanism, every_mechanism, find, measuring, mechanism_for
 from .plan import Plan
-
-_LONG = 2**40  # pairs: such a long stream needs no floor, so the error alone decides its size
 
 
 def plan(
@@ -61,65 +59,52 @@ def plan(
 
 
 def planned(asked: Asked) -> Plan:
-    """The plan that answers this question: the only way from a question to a plan, wherever it was asked.
-
-    If nothing is known about the stream of a bare sketch, its error is the one before the floor. The same applies if no
-    error was requested and the usual 5% is out of reach: the plan says what it reaches.
-    """
-    statistic, privacy = asked.statistic, asked.privacy
-    if not asked.bare or asked.size is not None or asked.memory is not None or asked.sampling is not None:
-        return reaching(asked)
-    # For statistics other than moments, no expected value is needed unless an error is requested.
-    guessed = asked.error is not None or mechanism_for(statistic, "bare").guesses
-    if not guessed or privacy.pairs > 0 or privacy.total > 0 or asked.expected is not None:
-        try:
-            return reaching(asked)
-        except PlanInfeasible:
-            if not guessed or asked.error is not None:
-                raise
-    long = planned_long(asked)
-    # What is measured depends on what is public, so sizes are matched by what they measure, not by position.
-    sizes = {one.statistic: one.size for one in long.measurements}
-    sized = replace(asked, error=None, size=tuple(sizes.get(each, 0) for each in statistic.needs(privacy)))
-    return replace(reaching(sized), asked=asked)
-
-
-def planned_long(asked: Asked) -> Plan:
-    """The plan for a stream long enough to need no floor."""
-    return reaching(replace(asked, privacy=replace(asked.privacy, pairs=_LONG, relation="replace")))
-
-
-def reaching(asked: Asked) -> Plan:
-    """The plan that reaches the error in every stream that the question allows."""
+    """The plan that answers this question: the only way from a question to a plan, wherever it was asked."""
     statistic, sampling = asked.statistic, asked.sampling
     way = find(statistic, asked.mechanism, sampled=sampling is not None)
-    if sampling is not None and (way is None or (asked.size is None and asked.memory is None)):
+    if sampling is not None and (way is None or not asked.sized):
         sampled = next(each for each in every_mechanism() if each.samples)
         raise ArgumentError(
             "sampling", sampling.rate, f"can be used only for bare sketches of {sampled.measures} with a given size",
             f"Pass {sampled.example}, {arg('mechanism', 'bare')} and {arg('size')} or {arg('memory')} with it",
         )  # fmt: skip
     way = mechanism_for(statistic, asked.mechanism, sampled=sampling is not None)
-    if statistic.derived:
-        return way.plan(asked)
-    if asked.sizes:
-        for name, each, one in (("size", asked.sizes, "size"), ("entries_per_key", asked.each_per_key, "number")):
-            if len(each) > 1:
-                raise ArgumentError(
-                    name, each, "must be a single number", f"Pass one {one}", because=f"{statistic} is one sketch"
-                )
-        if not asked.sizes[0] and not way.exact:
-            raise ArgumentError(
-                "size", 0, "must be positive", "Pass 64 or more", because=f"{statistic} is measured by a sketch"
-            )
-        per_key = asked.each_per_key[0] if asked.each_per_key else 0
-        asked = replace(asked, size=asked.sizes[0] or None, entries_per_key=per_key or None)
-    if not way.in_buckets:
+    if not statistic.derived:
+        asked = _of_one(asked, way)
+    _check_size(asked)
+    if not statistic.derived and not way.in_buckets:
         asked.no_buckets([each.measures for each in reversed(every_mechanism()) if each.in_buckets and each.measures])
-    if way.exact and asked.size is not None:
-        raise ArgumentError(
-            "size", asked.size, f"cannot be used for {statistic}",
-            f"Leave out {arg('size')}",
-            because="it is counted exactly before noise is added",
-        )  # fmt: skip
     return way.plan(asked)
+
+
+def _of_one(asked: Asked, way: Mechanism) -> Asked:
+    """The question about a single measurement, whose sizes were given one by one."""
+    if not asked.sizes:
+        return asked
+    for name, each, one in (("size", asked.sizes, "size"), ("entries_per_key", asked.each_per_key, "number")):
+        if len(each) > 1:
+            raise ArgumentError(
+                name, each, "must be a single number", f"Pass one {one}", because=f"{asked.statistic} is one sketch"
+            )
+    if not asked.sizes[0] and not way.exact:
+        raise ArgumentError(
+            "size", 0, "must be positive", "Pass 64 or more", because=f"{asked.statistic} is measured by a sketch"
+        )
+    per_key = asked.each_per_key[0] if asked.each_per_key else 0
+    return replace(asked, size=asked.sizes[0] or None, entries_per_key=per_key or None)
+
+
+def _check_size(asked: Asked) -> None:
+    """Refuses a size where nothing has one, and a memory where all keys are held."""
+    given = {"size": asked.size, "memory": asked.memory_as_given or asked.memory}
+    refused = {
+        "size": any(asked.sizes or (1,)) and all(each.exact for each in measuring(asked)),
+        "memory": any(each.exact and not each.counter for each in measuring(asked)),
+    }
+    for name, value in given.items():
+        if value is not None and refused[name]:
+            raise ArgumentError(
+                name, value, f"cannot be used for {asked.statistic}",
+                f"Leave out {arg(name)}",
+                because="it is counted exactly before noise is added",
+            )  # fmt: skip

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, cast
 
 from ..errors import ArgumentError, StablesketchError
 from ..plan.asked import MechanismName
 from ..plan.exact_instead import errors_at_both_ends
-from ..plan.mechanism import mechanism_of, needs_promise
+from ..plan.mechanism import measuring, mechanism_of, needs_promise
 from ..privacy import Privacy, Relation
 from ..release.arguments import question
 from ..release.decide import Decision, decide
@@ -63,13 +64,13 @@ def _statistic(asked: Mapping[str, str]) -> Statistic:
 
 def _question(statistic: Statistic, asked: Mapping[str, str]) -> Question:
     mechanism, people, groups = asked["mechanism"], asked["people"] == "yes", asked["groups"]
-    largest, bare, exact = _whole("max_value", asked), mechanism == "bare", mechanism == "exact"
+    largest, bare = _whole("max_value", asked), mechanism == "bare"
     epsilon, delta, relation = _real("epsilon", asked), _real("delta", asked), cast("Relation", asked["relation"])
     privacy, guessed = (
         Privacy(epsilon, delta, pairs, largest, relation, _whole("pairs_per_person", asked))
         for pairs in (_whole("pairs", asked), 0)
     )
-    return question(
+    wanted = question(
         statistic,
         privacy if bare and groups != "private" else guessed,
         key="key",
@@ -78,9 +79,11 @@ def _question(statistic: Statistic, asked: Mapping[str, str]) -> Question:
         person="person" if people else None,
         groups=_public_groups(asked) if groups == "public" else None,
         groups_per_person=_whole("groups_per_person", asked) if people and groups != "none" else 1,
-        memory=None if exact or groups != "none" else _whole("memory", asked),
         mechanism=cast("MechanismName", mechanism),
     )
+    if groups != "none" or all(each.exact for each in measuring(wanted.asked)):
+        return wanted
+    return replace(wanted, asked=wanted.asked.changed(memory=_whole("memory", asked)))
 
 
 def _public_groups(asked: Mapping[str, str]) -> list[str]:

@@ -16,8 +16,8 @@ from ..errors import PlanInfeasible
 from ..ledger.record import Ask
 from ..plan import Asked, Plan
 from ..plan.in_words import instead_of
-from ..plan.mechanism import mechanism_for
-from ..plan.planner import planned, planned_long
+from ..plan.mechanism import measuring, mechanism_for
+from ..plan.planner import planned
 from ..privacy import Privacy
 from ..privacy.charge import Charge
 from ..statistic.published import Terms
@@ -141,7 +141,7 @@ def before_counting(question: Question, max_value: int | None = None) -> Plan:
     The floor it needs is added at the release, by the plan of `decide(question, pairs=..., like=this)`.
     """
     _, privacy = price_of_finding(question, max_value)
-    return planned_long(replace(question.asked, privacy=privacy))
+    return planned(replace(question.asked, privacy=privacy).in_a_long_stream())
 
 
 def touched(question: Question) -> int:
@@ -153,7 +153,10 @@ def touched(question: Question) -> int:
 
 def asked_of_a_group(question: Question) -> Asked:
     """What is asked of the plan of one group: by default, less memory the more groups there are."""
-    return question.asked.in_table(None if question.groups is None else len(question.groups))
+    asked = question.asked
+    if asked.error is not None or asked.sized or not any(each.in_buckets for each in measuring(asked)):
+        return asked
+    return asked.in_table(None if question.groups is None else len(question.groups))
 
 
 def _divided(question: Question, privacy: Privacy, overlap: int, *, public: bool) -> GroupBudget:
@@ -168,8 +171,9 @@ def _divided(question: Question, privacy: Privacy, overlap: int, *, public: bool
 
 
 def _plan_of_a_group(question: Question, table: GroupBudget) -> Plan:
-    inputs = question.statistic.inputs if question.bare and question.groups is None else ()
-    unpromised = next((each for each in inputs if mechanism_for(each, "bare").bare and not each.rises), None)
+    asked = question.asked
+    inputs = asked.statistic.inputs if question.groups is None else ()
+    unpromised = next((each for each in inputs if mechanism_for(each, asked.mechanism).bare and not each.rises), None)
     if unpromised is not None:
         raise PlanInfeasible(
             f"a bare sketch of {question.statistic} by group needs a minimum number of pairs in every group, which "

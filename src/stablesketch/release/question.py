@@ -15,6 +15,7 @@ from ..bounding.in_one_pass import groups_of_person
 from ..bounding.max_value import AutoMaxValue
 from ..errors import HIDDEN, ArgumentError, check_type
 from ..plan import Asked
+from ..plan.mechanism import measuring
 from ..privacy import Privacy
 from ..reading.columns import Columns, OnBad, check_on_bad
 from ..reading.found import Input
@@ -245,5 +246,5 @@ class Question:
 
     @property
     def bare(self) -> bool:
-        """Whether the entries are private without added noise. A table then divides ε among its groups."""
-        return self.asked.bare
+        """Whether any entries are private without added noise. A table then divides ε among its groups."""
+        return any(each.bare for each in measuring(self.asked))

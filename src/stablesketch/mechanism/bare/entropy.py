@@ -87,7 +87,7 @@ class BareEntropy(Bare):
     def serves(self, statistic: Statistic, name: str) -> bool:
         return isinstance(statistic, Shannon) and name == "bare"
 
-    def plan(self, asked: Asked) -> Plan:
+    def reaching(self, asked: Asked) -> Plan:
         """By the given size, memory or error; by default, as close to the usual error as ε allows."""
         privacy = asked.privacy
         one_group(privacy)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -127,9 +129,34 @@ class BareState(SketchState):
 
 
 class BareMechanism(Mechanism):
-    """Bare entries, and what is computed from them: what their plans say."""
+    """Bare entries, and what is computed from them: how they are planned, and what their plans say."""
 
     name = "bare"
+
+    def plan(self, asked: Asked) -> Plan:
+        """If nothing is known about the stream, the requested error is the one before the floor; so is the usual error
+        if it is out of reach. The plan shows what the floor makes of it.
+        """
+        privacy, of_another = asked.privacy, asked.measurement.of is not None  # which has its own error
+        if asked.sized or of_another:
+            return self.reaching(asked)
+        aims = asked.error is not None or self.guesses
+        if not aims or privacy.pairs > 0 or privacy.total > 0 or asked.expected is not None:
+            try:
+                return self.reaching(asked)
+            except PlanInfeasible:
+                if not aims or asked.error is not None:
+                    raise
+        long = self.reaching(asked.in_a_long_stream())
+        # What is measured depends on what is public, so sizes are matched by what they measure, not by position.
+        sizes = {one.statistic: one.size for one in long.measurements}
+        size = tuple(sizes.get(each, 0) for each in asked.statistic.needs(privacy))
+        sized = replace(asked, error=None, size=size if asked.statistic.derived else long.size)
+        return replace(self.reaching(sized), asked=asked)
+
+    @abstractmethod
+    def reaching(self, asked: Asked) -> Plan:
+        """The plan that reaches the error in every stream that the question allows."""
 
     def in_a_line(self, plan: Plan) -> str:
         floors = ", ".join(f"{one.floor:,.6g}" for one in plan.measurements if one.floor)
@@ -180,7 +207,7 @@ class BareMoment(Bare):
     def serves(self, statistic: Statistic, name: str) -> bool:
         return isinstance(statistic, Moment) and name == "bare"
 
-    def plan(self, asked: Asked) -> Plan:
+    def reaching(self, asked: Asked) -> Plan:
         return bare_plan(asked)
 
     def cost(self, plan: Plan) -> Charge:

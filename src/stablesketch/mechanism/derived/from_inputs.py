@@ -15,7 +15,7 @@ from ...plan.in_words import NOTHING_USEFUL, amount, both_errors, shown_error, s
 from ...plan.mechanism import Mechanism, Row, charge_of, find, mechanism_of
 from ...plan.plan import Plan
 from ...privacy.charge import Charge
-from ...statistic import Distinct, Moment, Shannon, Statistic
+from ...statistic import Moment, Shannon, Statistic
 from ...text.spoken import about, percent, relative_error
 from ..bare.moment import BareMechanism
 from ..bare.plan import not_above_one
@@ -165,9 +165,9 @@ class FromBare(BareMechanism, FromSketches):
     def serves(self, statistic: Statistic, name: str) -> bool:
         return statistic.derived and name == "bare" and any(map(_is_bare, statistic.inputs))
 
-    def plan(self, asked: Asked) -> Plan:
+    def reaching(self, asked: Asked) -> Plan:
         not_above_one(asked.statistic.needs(asked.privacy))
-        return super().plan(asked)
+        return derived_plan(asked)
 
     def error_in_words(self, plan: Plan) -> str:
         statistic, error = plan.statistic, plan.error
@@ -203,7 +203,7 @@ def _rows_of_inputs(plan: Plan) -> list[Row]:
 
 
 def _counts(plan: Plan) -> bool:
-    return isinstance(plan.statistic, Distinct)
+    return mechanism_of(plan).counts_keys
 
 
 def _counts_alone(plan: Plan) -> bool:

@@ -5,8 +5,8 @@ composition. Composing their privacy loss distributions (privacy/charge.py) may 
 raised by one factor, as long as the composed bound stays within (ε, δ). One that needs no floor has a fixed cost;
 what it leaves goes to the others.
 
-The noise of N gets half of ε if values vary, because one value may outweigh the rest of the stream, and then the errors
-of N and F_p are of the same order. If every pair counts 1, it gets a tenth.
+The noise of a counter, such as N, gets half of ε if values vary, because one value may outweigh the rest of the stream,
+and then the errors of N and F_p are of the same order. If every pair counts 1, it gets a tenth. It needs no δ.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ import numpy as np
 
 from ...errors import ArgumentError, PlanInfeasible
 from ...plan.asked import HEADER_BYTES, Asked, Measurement
-from ...plan.mechanism import charge_of, mechanism_for
+from ...plan.mechanism import Mechanism, charge_of, measuring, mechanism_of
 from ...plan.plan import Plan
-from ...plan.planner import reaching
+from ...plan.planner import planned
 from ...privacy import Privacy
 from ...privacy.charge import Charge
 from ...privacy.together import composed
-from ...statistic import Shannon, Statistic, Total
+from ...statistic import Statistic
 from ...text.wording import arg, subject
 
-_TOTAL_SHARE = {True: 0.5, False: 0.1}  # of ε, by whether values vary
+_COUNTED = {True: 0.5, False: 0.1}  # the share of ε of a counter, by whether values vary
 _TRIALS = 8
 _LONG = 2**40  # pairs
 _WORST_ERROR = 0.5
@@ -46,8 +46,9 @@ def derived_plan(asked: Asked) -> Plan:
                 name, each, f"must have one number for each of the {len(needs)} measurements of {statistic}",
                 "Pass one number for all, or one for each",
             )  # fmt: skip
-    shares = _shares(needs, privacy)
-    inputs = _first_inputs(asked, needs, shares)
+    ways = measuring(asked)
+    shares = _shares(ways, privacy)
+    inputs = _first_inputs(asked, ways, shares)
     if len(inputs) > 1 and (privacy.max_value > 1 or any(one.floor or one.noise for one in inputs)):
         inputs = _raised(inputs, shares, privacy)
     error = combined(statistic, inputs, (one.error for one in inputs))
@@ -81,27 +82,29 @@ def _decided(plan: Plan) -> Plan:
     return replace(plan, asked=replace(plan.asked.like(plan), measurement=Measurement()))
 
 
-def _shares(needs: Sequence[Statistic], privacy: Privacy) -> list[float]:
+def _shares(ways: Sequence[Mechanism], privacy: Privacy) -> list[float]:
     """The shares of ε: they add up to 1 or slightly less, so that rounding cannot exceed it."""
-    if len(needs) == 1:
+    if len(ways) == 1:
         return [1.0]
-    total = _TOTAL_SHARE[privacy.max_value > 1] if any(isinstance(each, Total) for each in needs) else 0.0
-    others = sum(not isinstance(each, Total) for each in needs)
-    whole = 1.0 - 1e-12
-    return [whole * (total if isinstance(each, Total) else (1.0 - total) / others) for each in needs]
+    counters = sum(each.counter for each in ways)
+    others, whole = len(ways) - counters, 1.0 - 1e-12
+    counted = (_COUNTED[privacy.max_value > 1] if others else 1.0) if counters else 0.0
+    return [whole * (counted / counters if each.counter else (1.0 - counted) / others) for each in ways]
 
 
-def _first_inputs(asked: Asked, needs: Sequence[Statistic], shares: Sequence[float]) -> list[Plan]:
+def _first_inputs(asked: Asked, ways: Sequence[Mechanism], shares: Sequence[float]) -> list[Plan]:
     """Plans every measurement for its share: by its size, its share of the memory, or the error allowed for it."""
     statistic, privacy = asked.statistic, asked.privacy
-    count = sum(not isinstance(each, Total) for each in needs)
+    needs = statistic.needs(privacy)
+    counted, sketches = sum(each.counter for each in ways), sum(not each.exact for each in ways)
+    of_another = Measurement(statistic, max(sketches, 1))
     room = 1.0
     one_per_key = None if asked.each_per_key else asked.one_per_key
     inputs: dict[int, Plan] = {}
-    # The error from the noise of N is known first; the others get the rest of the error.
-    for i in sorted(range(len(needs)), key=lambda i: not isinstance(needs[i], Total)):
-        each = needs[i]
-        own = _own(privacy, shares[i], count)
+    # The error from the noise of a counter is known first; the others get the rest of the error.
+    for i in sorted(range(len(needs)), key=lambda i: not ways[i].counter):
+        each, way = needs[i], ways[i]
+        own = _own(privacy, shares[i], len(ways) - counted)
         base = Asked(
             each,
             own,
@@ -109,28 +112,28 @@ def _first_inputs(asked: Asked, needs: Sequence[Statistic], shares: Sequence[flo
             mechanism=asked.mechanism,
             deletes=asked.deletes,
             usual_memory=asked.usual_memory,
-            entries_per_key=one_per_key if mechanism_for(each, asked.mechanism).in_buckets else None,
-            measurement=Measurement(statistic, count),
+            entries_per_key=one_per_key if way.in_buckets else None,
+            measurement=of_another,
         )
         if asked.sizes:
             per_key = asked.each_per_key[i] if asked.each_per_key else base.one_per_key or 0
             want = replace(base, size=(asked.sizes[i],), entries_per_key=(per_key,))
-        elif isinstance(each, Total) or asked.mechanism == "exact":
+        elif way.exact:
             want = base
         elif asked.size is not None:
             want = replace(base, size=asked.size)
         elif asked.memory is not None:
-            want = replace(base, memory=asked.memory // count, memory_as_given=asked.memory_as_given)
+            want = replace(base, memory=asked.memory // sketches, memory_as_given=asked.memory_as_given)
         elif asked.error is not None:
             want = replace(base, error=room * asked.error / statistic.factor(each))
-        elif isinstance(each, Shannon) or asked.mechanism == "sketch":
-            usual = Measurement(statistic, count, usual=True)
+        elif not way.guesses:
+            usual = replace(of_another, usual=True)
             want = replace(base, error=statistic.default_error / statistic.factor(each), measurement=usual)
         else:
             # An error that the caller did not ask for need not be reached: it only decides the number of entries.
             want = replace(base, size=_usual_size(asked, each))
         try:
-            inputs[i] = reaching(want)
+            inputs[i] = planned(want)
         except (PlanInfeasible, ArgumentError) as error:
             # A measurement's advice about its own error or share of ε does not help the caller, who asks for the whole.
             if asked.error is not None and (isinstance(error, PlanInfeasible) or error.argument == "error"):
@@ -140,7 +143,7 @@ def _first_inputs(asked: Asked, needs: Sequence[Statistic], shares: Sequence[flo
             raise PlanInfeasible(
                 f"{statistic}: this measurement gets {own.epsilon:.3g} of ε = {privacy.epsilon:g}, and {error.wording}"
             ) from None
-        if isinstance(each, Total) and inputs[i].relative:
+        if way.counter and inputs[i].relative:
             noise = statistic.factor(each) * inputs[i].error / asked.aim
             room = math.sqrt(max(1.0 - noise**2, 0.1))
     return [inputs[i] for i in range(len(needs))]
@@ -163,7 +166,7 @@ def _usual_size(asked: Asked, needed: Statistic) -> int:
     error = asked.statistic.default_error / asked.statistic.factor(needed)
     while True:
         try:
-            return reaching(Asked(needed, long, error=error, mechanism="bare")).size
+            return planned(Asked(needed, long, error=error, mechanism="bare")).size
         except PlanInfeasible:
             if error > _WORST_ERROR:
                 raise
@@ -174,7 +177,7 @@ def _own(privacy: Privacy, share: float, count: int, factor: float = 1.0) -> Pri
     if share == 1.0:
         return privacy
     epsilon = min(privacy.epsilon * share * factor, privacy.epsilon)
-    return replace(privacy, epsilon=epsilon, delta=privacy.delta / count * (1.0 - 1e-12))
+    return replace(privacy, epsilon=epsilon, delta=privacy.delta / max(count, 1) * (1.0 - 1e-12))
 
 
 def _raised(inputs: list[Plan], shares: Sequence[float], privacy: Privacy) -> list[Plan]:
@@ -218,12 +221,12 @@ def _next_factor(good: tuple[float, float], bad: tuple[float, float], epsilon: f
 
 def _with_shares(inputs: Sequence[Plan], shares: Sequence[float], privacy: Privacy, factor: float) -> list[Plan] | None:
     """The measurements with the same sizes, planned for shares larger by this factor; None if one has no such plan."""
-    count = sum(not isinstance(one.statistic, Total) for one in inputs)
+    count = sum(not mechanism_of(one).counter for one in inputs)
     try:
         return [
             one
             if one.mechanism == "bare" and not one.floor  # more ε would change nothing
-            else reaching(
+            else planned(
                 Asked(
                     one.statistic, _own(privacy, share, count, factor), expected=one.expected or None,
                     deletes=one.deletes, mechanism=one.mechanism,
@@ -252,10 +255,11 @@ def _unit(plan: Plan, inputs: Sequence[Plan], *, exact: bool) -> float:
     """
     if plan.relative or not plan.statistic.relative:
         return 1.0
-    if any(each.noise for each in inputs):
+    ways = [mechanism_of(each) for each in inputs]
+    if any(each.noise for each in inputs) or not (all(way.exact for way in ways) or any(way.bare for way in ways)):
         return 0.0  # without an expected value, the noise comes on top
     floor = max(1.0, *(each.floor for each in inputs))
-    return 1.0 / floor if exact or isinstance(plan.statistic, Total) else 2.0 / max(plan.floor, 1.0)
+    return 1.0 / floor if exact or mechanism_of(plan).counter else 2.0 / max(plan.floor, 1.0)
 
 
 def _expected(statistic: Statistic, inputs: Sequence[Plan], privacy: Privacy) -> float:

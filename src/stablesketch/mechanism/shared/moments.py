@@ -15,6 +15,8 @@ from ...privacy import Privacy
 class CountsKeys(Mechanism):
     """Measures the number of keys, by registers or exactly: the noise is on that number."""
 
+    counts_keys = True
+
     def noise_at(self, plan: Plan, pairs: float, keys: float | None = None) -> float:
         if keys is None or self.includes_noise(plan):
             return 0.0  # many pairs may be of few keys
