@@ -15,6 +15,7 @@ import pytest
 
 import stablesketch
 from stablesketch import statistic
+from stablesketch.plan.mechanism import Mechanism, every_mechanism
 from stablesketch.statistic import STATISTICS, Statistic
 
 SOURCE = Path(stablesketch.__file__).parent
@@ -26,12 +27,14 @@ CLASSES = {
     if isinstance(kind, type) and issubclass(kind, Statistic) and kind is not Statistic
 }
 MECHANISMS = {"sketch", "exact", "bare"}
+WAYS = {kind.__name__ for way in every_mechanism() for kind in type(way).__mro__ if issubclass(kind, Mechanism)}
 
 ORDERS_OF_LAWS = {"law", "sketch", "privacy"}  # where p is the order of a law, and no statistic is known
 
 # How many lines, and the reason; the numbers may only fall.
 ALLOWED = {
     "plan/asked.py": (3, "what is asked for, in the words of who asks"),
+    "plan/mechanism.py": (1, "whether a plan is one of this mechanism"),
     "plan/plan_text.py": (5, "the names of mechanisms in plans of version 0.1.0"),
     "planner_page/answer.py": (1, "a choice on the page, in the words of who asks"),
 }
@@ -75,6 +78,10 @@ def asks(tree: ast.AST, *, by_order: bool = True) -> Iterator[int]:
         elif isinstance(node, ast.MatchClass):
             if words(node.cls) & CLASSES:
                 yield node.cls.lineno
+        elif isinstance(node, ast.Match | ast.Subscript):
+            chosen_by = node.subject if isinstance(node, ast.Match) else node.slice
+            if is_mechanism(chosen_by) or (by_order and isinstance(node, ast.Match) and is_order(chosen_by)):
+                yield node.lineno
         elif isinstance(node, ast.Dict):
             if any(words(key) & CLASSES for key in node.keys if isinstance(key, ast.Name | ast.Attribute)):
                 yield node.lineno
@@ -85,7 +92,7 @@ def asks(tree: ast.AST, *, by_order: bool = True) -> Iterator[int]:
 def asked_by_call(node: ast.Call) -> bool:
     """Whether a call asks for a class, for what only some statistics have, or how the name of one begins."""
     if isinstance(node.func, ast.Name) and node.func.id in {"isinstance", "issubclass"}:
-        return bool(words(node.args[1]) & CLASSES)
+        return bool(words(node.args[1]) & (CLASSES | WAYS))
     if isinstance(node.func, ast.Name) and node.func.id in {"hasattr", "getattr"}:
         return named_last(node.args[0]) == "statistic"
     begins = isinstance(node.func, ast.Attribute) and node.func.attr in {"startswith", "endswith"}
@@ -95,18 +102,37 @@ def asked_by_call(node: ast.Call) -> bool:
 def ordered(tree: ast.AST) -> Iterator[str]:
     """Names that the order of a statistic is kept under."""
     for node in ast.walk(tree):
+        targets: list[ast.expr] = []
         if isinstance(node, ast.Assign):
-            for names, values in ((each(to), each(node.value)) for to in node.targets):
-                pairs = zip(names, values, strict=False)
-                yield from (name.id for name, value in pairs if isinstance(name, ast.Name) and is_order(value))
+            targets = node.targets
+        elif isinstance(node, ast.AnnAssign | ast.NamedExpr):
+            targets = [node.target]
+        elif isinstance(node, ast.For | ast.comprehension) and any(map(is_order, yielded(node.iter))):
+            yield named_last(node.target)
+        for to in targets:
+            given = node.value  # type: ignore[attr-defined]  # each of these has a value, or None
+            pairs = zip(each(to), [] if given is None else each(given), strict=False)
+            yield from (name.id for name, value in pairs if isinstance(name, ast.Name) and is_order(value))
 
 
 def each(node: ast.expr) -> list[ast.expr]:
     return node.elts if isinstance(node, ast.Tuple) else [node]
 
 
+def yielded(node: ast.expr) -> list[ast.expr]:
+    """What a loop over this goes through, as far as it can be seen."""
+    if isinstance(node, ast.GeneratorExp | ast.ListComp | ast.SetComp):
+        return [node.elt]
+    return node.elts if isinstance(node, ast.Tuple | ast.List | ast.Set) else []
+
+
 def is_order(node: ast.expr) -> bool:
     return isinstance(node, ast.Attribute) and node.attr == "p"
+
+
+def is_mechanism(node: ast.expr) -> bool:
+    """Whether this is the name of a mechanism: that of a plan, a question or a release."""
+    return isinstance(node, ast.Attribute) and node.attr == "mechanism"
 
 
 def named_last(node: ast.expr) -> str:
@@ -117,14 +143,16 @@ def tells(orders: set[str] | None, *sides: ast.expr) -> bool:
     """Whether a statistic is compared with one that was made, or its class, name, order or mechanism with another.
 
     `orders` are names of orders; None where none is that of a statistic."""
+    sides = tuple(side.target if isinstance(side, ast.NamedExpr) else side for side in sides)
     made = any(isinstance(side, ast.Call) and words(side.func) & CLASSES for side in sides)
     order = orders is not None and any(is_order(side) or named_last(side) in orders for side in sides)
     said = set().union(*(words(side) for side in sides if not isinstance(side, ast.Constant)))
     constants = {each.value for side in sides for each in ast.walk(side) if isinstance(each, ast.Constant)}
-    kind = bool({"type", "__class__"} & said) and bool((said | constants) & CLASSES)
+    kind = bool({"type", "__class__"} & said) and bool((said | constants) & {*CLASSES, "statistic"})
+    way = any(map(is_mechanism, sides)) and not all("mechanism" in words(side) for side in sides)
     texts = {each for each in constants if isinstance(each, str)}
     named = "statistic" in said and ("name" in said or bool(texts))
-    return made or order or kind or named or ("mechanism" in said and bool(constants & MECHANISMS))
+    return made or order or kind or named or way or ("mechanism" in said and bool(constants & MECHANISMS))
 
 
 def words(node: ast.AST) -> set[str]:
@@ -205,6 +233,16 @@ def test_other_words_name_none(line: str) -> None:
         'release.statistic.startswith("Hill")',
         'str(plan.statistic) == "total"',
         'release.statistic in ("total", "Shannon entropy")',
+        "p: float = plan.statistic.p\nif p > 1.0:\n    pass",
+        "if (p := plan.statistic.p) > 1.0:\n    pass",
+        "any(p > 1.0 for p in (one.statistic.p for one in plan.inputs))",
+        "match plan.statistic.p:\n    case 1.0:\n        pass",
+        'match plan.mechanism:\n    case "bare":\n        pass',
+        '{"bare": 1, "exact": 2}[plan.mechanism]',
+        "plan.mechanism in NOISY",
+        "plan.mechanism == BARE",
+        "isinstance(mechanism_of(plan), Norm)",
+        "type(plan.statistic) in KINDS",
     ],
 )
 def test_every_way_to_ask_is_seen(line: str) -> None:
@@ -220,6 +258,8 @@ def test_every_way_to_ask_is_seen(line: str) -> None:
         "first.statistic == second.statistic",
         "pairs ** plan.statistic.p",
         "{name: 1}",
+        "first.mechanism == second.mechanism",
+        "isinstance(rows, Mapping)",
     ],
 )
 def test_what_is_no_question_is_left_alone(line: str) -> None:
