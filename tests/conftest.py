@@ -5,6 +5,9 @@ about another seed. Processes that a test starts, and those it forks, have the o
 
 And what was imported and collected is taken out of the garbage collector's sight: nine thousand tests and their modules
 stay until the end, and would be looked through again and again.
+
+A shell that starts the tests in the background, or nohup, lets them ignore Ctrl-C and hanging up, and so would all that
+they start: both are as in a terminal here.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import gc
 import os
 import random
 import secrets
+import signal
 
 import pytest
 
@@ -24,6 +28,11 @@ def _back() -> None:
 
 
 os.register_at_fork(after_in_child=_back)
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
 
 from stablesketch.mechanism.exact.number import OfHistogram, noise_plan
+from stablesketch.mechanism.shared.belief import Belief
 from stablesketch.mechanism.shared.moments import CountsKeys
 from stablesketch.plan.asked import Asked
 from stablesketch.plan.mechanism import register_mechanism
@@ -35,6 +36,7 @@ from stablesketch.statistic import (
 from stablesketch.statistic import register as register_statistic
 from stablesketch.statistic.published import Release
 
+TICK = 2.0
 MODULUS = Argument("modulus", Option("modulus", "Of uneven and uneven_share."), read=int, default="2")
 
 
@@ -87,14 +89,17 @@ def scale(privacy: Privacy) -> Fraction:
 
 
 class UnevenCount(CountsKeys, OfHistogram):
-    """Serves the statistic under every name but "bare"."""
+    """Serves the statistic under every name but "bare". Its plans have a number of their own: what is published is
+    rounded to multiples of the tick, after the noise."""
+
+    own = ("tick",)
 
     def serves(self, statistic: Statistic, name: str) -> bool:
         return isinstance(statistic, Uneven) and name != "bare"
 
     def plan(self, asked: Asked) -> Plan:
         deviation = math.sqrt(discrete_laplace.variance(scale(asked.privacy)))
-        return noise_plan(asked, deviation, asked.expected or 0.0)
+        return replace(noise_plan(asked, deviation, asked.expected or 0.0), own=(("tick", TICK),))
 
     def distance(self, plan: Plan) -> int:
         return distance(plan.privacy)
@@ -103,6 +108,12 @@ class UnevenCount(CountsKeys, OfHistogram):
         statistic = plan.statistic
         assert isinstance(statistic, Uneven)
         return sum(total % statistic.modulus != 0 for total in totals)
+
+    def statistic_of(self, plan: Plan, found: Belief, scale: Fraction) -> Belief:
+        """Rounded: the value to the nearest multiple, the limits outwards."""
+        tick = dict(plan.own)["tick"]
+        ends = math.floor(found.low / tick) * tick, math.ceil(found.high / tick) * tick
+        return replace(found, value=round(found.value / tick) * tick, low=ends[0], high=ends[1])
 
 
 register_mechanism(UnevenCount())

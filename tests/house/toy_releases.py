@@ -59,7 +59,8 @@ def by_python(statistic: Any) -> dict[str, Any]:
     usual = ss.release(pa.table({"app": KEYS}), statistic, PRIVACY, key="app")
     audit = ss.audit(plan, 200, progress=False)
     return {
-        "plan": str(plan), "planned": described(found), "called": described(called.release),
+        "plan": str(plan), "json": plan.to_json(), "without": without_its_number(plan),
+        "planned": described(found), "called": described(called.release),
         "usual": described(usual.release), "audit": audit.passed, "noise": mean_noise(toy.Uneven(3)),
         "sized": sized(),
         "refused": [
@@ -67,6 +68,17 @@ def by_python(statistic: Any) -> dict[str, Any]:
             refusal(mechanism="bare"),
         ],
     }  # fmt: skip
+
+
+def without_its_number(plan: ss.Plan) -> str:
+    """What is said of a plan that lacks the number of its own."""
+    content = json.loads(plan.to_json())
+    for one in (content, *content.get("parts", [])):
+        one["numbers"].pop("own", None)
+    try:
+        return str(ss.Plan.from_json(json.dumps(content)))
+    except ss.BlobError as error:
+        return str(error)
 
 
 def sized() -> dict[str, Any]:

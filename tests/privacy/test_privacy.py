@@ -9,6 +9,7 @@ import math
 import numpy as np
 import pytest
 
+import stablesketch as ss
 from stablesketch.errors import ArgumentError, ArgumentTypeError
 from stablesketch.privacy import Privacy
 
@@ -85,6 +86,19 @@ def test_types_are_not_converted(field: str, value: object) -> None:
     with pytest.raises(ArgumentTypeError) as caught:
         Privacy(**{"epsilon": 1.0, "delta": 1e-9, "pairs": 10, field: value})  # type: ignore[arg-type]
     assert caught.value.argument == field
+
+
+@pytest.mark.parametrize("field", ["pairs", "max_value", "relation", "unit", "pairs_per_person"])
+def test_from_dict_takes_nothing_for_what_was_left_out(field: str) -> None:
+    """A damaged text must not change what is protected: null is no value, and a missing field is that of the format."""
+    data = Privacy(1.0, 1e-9, relation="replace", max_value=5).to_dict()
+    with pytest.raises(ArgumentError, match=f"no missing fields, got .'{field}'"):
+        Privacy.from_dict({**data, field: None})
+    assert not any(Privacy.from_dict(data).leaves_out(each) for each in ("pairs", "max_value", "relation", "unit"))
+    people = ss.plan(ss.Atkinson(0.5), Privacy(1.0, 1e-9, pairs=1_000, max_value=9)).to_json()
+    assert '"unit":"key"' in people
+    with pytest.raises(ss.BlobError):
+        ss.Plan.from_json(people.replace('"unit":"key"', '"total":0'))
 
 
 def test_from_dict_refuses_fields_too_many_and_too_few() -> None:

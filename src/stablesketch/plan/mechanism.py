@@ -64,6 +64,8 @@ class Mechanism(Erring, ABC):
     """The minimum number of entries."""
     largest: ClassVar[int] = LARGEST_SIZE
     """The maximum number of entries without buckets."""
+    own: ClassVar[tuple[str, ...]] = ()
+    """The names of the numbers that only its plans have (`Plan.own`)."""
     entries_named: ClassVar[tuple[str, str]] = ("entry", "entries")
     """The singular and the plural."""
 
@@ -77,7 +79,7 @@ class Mechanism(Erring, ABC):
 
     def check(self, plan: Plan) -> None:
         """Raises a BlobError for an invalid plan."""
-        if plan.mechanism != self.name or plan.inputs:
+        if plan.mechanism != self.name or plan.inputs or tuple(dict(plan.own)) != self.own:
             raise BlobError(f"a plan of {plan.statistic} is inconsistent: invalid plan. Make it again with ss.plan.")
         self.check_size(plan, self.fewest, self.largest if plan.buckets == 1 else LARGEST_IN_ALL)
         if not self.bare and plan.epsilon < plan.privacy.epsilon:

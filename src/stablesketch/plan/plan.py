@@ -81,6 +81,8 @@ class Numbers:
     """How pairs are sampled, and a plan that does not sample; None if they are not."""
     bytes: int = 0
     """The approximate size of a stored collector."""
+    own: tuple[tuple[str, float], ...] = ()
+    """Numbers that no other mechanism has, by name: those that its `Mechanism.own` lists."""
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,7 @@ def read(text: str) -> Plan:
 
 def _content(plan: Plan) -> dict[str, Any]:
     cost, accuracy, numbers = ({name: getattr(plan, name) for name in names} for names in (_COST, _ACCURACY, _NUMBERS))
-    content = {
+    content: dict[str, Any] = {
         "format": _FORMAT,
         "asked": plan.asked.to_dict(),
         "mechanism": plan.mechanism,
@@ -61,6 +61,8 @@ def _content(plan: Plan) -> dict[str, Any]:
         "accuracy": accuracy,
         "numbers": {name: value for name, value in numbers.items() if value != _USUAL[name]},
     }
+    if plan.own:
+        content["numbers"]["own"] = dict(plan.own)
     return {**content, "parts": [_content(one) for one in plan.inputs]} if plan.inputs else content
 
 
@@ -139,7 +141,11 @@ def _read_flat(content: Mapping[str, Any]) -> Plan:
 def _parsed(numbers: Mapping[str, Any]) -> dict[str, Any]:
     """The numbers of a plan from their JSON."""
     sampled = None if numbers["sampled"] is None else _sampled(numbers["sampled"])
-    return {**numbers, "phantoms": Phantoms.checked(**numbers["phantoms"]), "sampled": sampled}
+    own = dict(numbers["own"])
+    _refuse({name for name, value in own.items() if not _is_plain(value, float)}, [])
+    return {
+        **numbers, "phantoms": Phantoms.checked(**numbers["phantoms"]), "sampled": sampled, "own": tuple(own.items())
+    }  # fmt: skip
 
 
 def _sampled(data: Mapping[str, Any]) -> Sampled:
@@ -210,7 +216,7 @@ _COST = {"epsilon": float, "delta": float, "pure_epsilon": float}
 _ACCURACY = {"error": float, "relative": bool, "expected": float, "exact_error": float}
 _NUMBERS: dict[str, type | None] = {
     "size": int, "buckets": int, "step": float, "noise": float, "cap": float, "phantoms": None, "sampled": None,
-    "bytes": int,
+    "bytes": int, "own": None,
 }  # fmt: skip
 _USUAL: dict[str, Any] = {each.name: each.default for each in fields(Numbers)}
 _FLAT: dict[str, object] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, ClassVar, Literal, cast, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 from ..errors import ArgumentError, ArgumentTypeError
 from ..numbers.checked import checked_real, checked_whole, is_whole
@@ -163,13 +163,14 @@ class Privacy:
         """The inverse of `to_dict`. A missing or unknown field is an error."""
         if not isinstance(data, Mapping):
             raise ArgumentTypeError("data", data, "must be a mapping", "Pass the result of to_dict")
-        names = {field.name for field in fields(cls)}
-        for problem, odd in (("unknown", set(data) - names), ("missing", names - set(data) - _LATER.keys())):
+        names, given = {field.name for field in fields(cls)}, {**_LATER, **data}
+        missing = {name for name in names if given.get(name) is None}
+        for problem, odd in (("unknown", set(data) - names), ("missing", missing)):
             if odd:
                 raise ArgumentError(
                     "data", sorted(map(str, odd)), f"must have no {problem} fields", "Pass the result of to_dict"
                 )
-        return cls(**cast("dict[str, Any]", dict(data)))
+        return cls(**given)
 
 
 def protected_unit(unit: Unit) -> str:
