@@ -225,7 +225,7 @@ def release(
             f"1 {posed.pair} of each person is used, drawn at random. --pairs-per-person N uses up to N, with N times "
             "the noise; stablesketch pilot helps you choose N, and stablesketch exact --person shows its effect"
         )
-    if posed.of_people and posed.columns.by:
+    if posed.has_people and posed.columns.by:
         each = groups_of_each(groups_per_person, posed.pair)
         note(f"{each} --groups-per-person N uses up to N groups, with more noise")
     if dry_run:

@@ -104,7 +104,7 @@ def _terms(question: Question, spent: tuple[float, float], *, total: bool) -> Te
     privacy = question.privacy
     epsilon, delta = spent if question.auto_max_value is None else (privacy.epsilon, privacy.delta)
     return Terms(
-        epsilon, delta, privacy.relation, privacy.pairs_per_person, person=question.of_people,
+        epsilon, delta, privacy.relation, privacy.pairs_per_person, person=question.has_people,
         confidence=question.confidence, total=total,
     )  # fmt: skip
 
@@ -113,9 +113,9 @@ def _ask(question: Question, plan: Plan, table: GroupBudget | None, spent: tuple
     if question.auto_max_value is not None:
         return whole_ask(question)
     if table is None:
-        return Ask.of_plan(plan, person=question.of_people)
+        return Ask.of_plan(plan, person=question.has_people)
     what = f"{question.statistic} by {', '.join(question.columns.by)}"
-    return Ask.of_table(what, table.charge(plan), spent, question.privacy, person=question.of_people)
+    return Ask.of_table(what, table.charge(plan), spent, question.privacy, person=question.has_people)
 
 
 def whole_ask(question: Question) -> Ask:
@@ -123,7 +123,7 @@ def whole_ask(question: Question) -> Ask:
     whole = question.privacy.epsilon, question.privacy.delta
     charge = Charge("other", epsilon=whole[0], delta=whole[1])
     what = f"max_value, {question.statistic}"
-    return Ask.of_table(what, charge, whole, question.privacy, person=question.of_people)
+    return Ask.of_table(what, charge, whole, question.privacy, person=question.has_people)
 
 
 def price_of_finding(question: Question, max_value: int | None = None) -> tuple[float, Privacy]:
@@ -146,7 +146,7 @@ def before_counting(question: Question, max_value: int | None = None) -> Plan:
 
 def touched(question: Question) -> int:
     """The number of groups that a neighbour can change: bounding/groups.py."""
-    if question.of_people:
+    if question.has_people:
         return min(question.groups_per_person, question.privacy.pairs_per_person)
     return 2 if question.privacy.relation == "replace" else 1
 

@@ -202,7 +202,7 @@ class Outcome(Tabular):
         used = used_of_each(most, groups if self.grouped else None, self.question.pair)
         people = f"{used} Privacy(pairs_per_person=N) uses up to N, with N times the noise."
         said = [
-            people if self.question.of_people else "",
+            people if self.question.has_people else "",
             self.little_known,
             self.question.caution,
             in_python(exact_instead(self.plan)),
