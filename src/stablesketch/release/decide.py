@@ -33,9 +33,13 @@ class Decision:
     `plan` is the plan of the number, or of each group. `table` says how a table divides its budget; it is None for one
     number. `shares` are the parts of the price, in the order in which they are spent; they add up. `terms` is what
     every release says about itself, and `ask` is what a ledger is asked for: both describe the whole.
+
+    `privacy` is what was asked for, of everything together, with the max_value that was found and the number of pairs
+    that were counted. That of `plan` may be only a group's own: other neighbours, and the ε that is left for it.
     """
 
     plan: Plan
+    privacy: Privacy
     table: GroupBudget | None
     shares: tuple[Share, ...]
     terms: Terms
@@ -72,6 +76,7 @@ def decide(
     found_for, privacy = price_of_finding(question, max_value)
     if pairs is not None:
         privacy = replace(privacy, pairs=pairs)
+    whole = replace(privacy, epsilon=question.privacy.epsilon, groups=1)
     shares = [] if question.auto_max_value is None else [Share("max_value", found_for, 0.0)]
     table = None
     if question.columns.by:
@@ -89,14 +94,15 @@ def decide(
     times = 1 if table is None else table.times
     shares.append(Share("values", budget.total([(plan.epsilon, times)]), budget.total([(plan.delta, times)])))
     return Decision(
-        plan, table, tuple(shares), _terms(question, spent, total=total), _ask(question, plan, table, spent)
+        plan, whole, table, tuple(shares), _terms(question, spent, total=total), _ask(question, plan, table, spent)
     )
 
 
-def decide_stored(plan: Plan, confidence: float) -> Decision:
-    """The decision on a stored collector, from its plan alone: everything was decided when it was made."""
+def decided_by_plan(plan: Plan, confidence: float = Question.confidence) -> Decision:
+    """The decision on a collector of this plan, from the plan alone: everything was decided when it was made."""
     shares = (Share("values", plan.epsilon, plan.delta),)
-    return Decision(plan, None, shares, terms_of_plan(plan, confidence), Ask.of_plan(plan))
+    terms = terms_of_plan(plan, confidence)
+    return Decision(plan, replace(plan.privacy, groups=1), None, shares, terms, Ask.of_plan(plan))
 
 
 def _terms(question: Question, spent: tuple[float, float], *, total: bool) -> Terms:
