@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -14,11 +13,10 @@ from ..bounding.persons import groups_of_each
 from ..engines.local import run
 from ..engines.spark.files import run_files
 from ..errors import DataError
-from ..plan.mechanism import mechanism_for
 from ..privacy import delta_advice, epsilon_advice
 from ..release.arguments import DEFAULTS, question
+from ..release.outcome import Outcome
 from ..report import Named
-from ..statistic.published import Release
 from . import options
 from .deliver import check_new, delivered, need_standard_output, reserved
 from .dry_run import check_dry, show_plan
@@ -235,21 +233,13 @@ def release(
         raise typer.BadParameter("--engine spark needs --master, the address of Spark. Try --master 'local[*]'.")
     if engine != "spark" and master is not None:
         raise typer.BadParameter("--master needs --engine spark. Add it, or leave out --master.")
-    counted = pairs is None and posed.privacy.relation == "replace" and not posed.columns.by
-    has_delta = not all(mechanism_for(each, sizes["mechanism"]).pure for each in wanted.inputs)
-    if has_delta and not counted:
-        _advise(delta_advice(posed.privacy))
     with reserved(**kept) as places:
         with progress() as bar:
             if master is None:
                 outcome = run(posed, files, ledger=budget, label=label, progress=bar)
             else:
                 outcome = run_files(posed, files, master, ledger=budget, label=label, progress=bar)
-        _advise(epsilon_advice(posed.privacy))
-        if has_delta and counted:  # the number of pairs is public then, and known only now
-            only = outcome.releases[0]
-            counted_pairs = (only.pairs or 0) if isinstance(only, Release) else 0
-            _advise(delta_advice(replace(posed.privacy, pairs=counted_pairs)))
+        _advise(outcome)
         return delivered(outcome, posed, budget, json, places, named)
 
 
@@ -260,9 +250,13 @@ def _unbounded(option: str, person: str | None) -> typer.BadParameter:
     )
 
 
-def _advise(advice: str | None) -> None:
-    if advice is not None:
-        note(f"{advice}.")
+def _advise(outcome: Outcome) -> None:
+    """Notes on an ε or δ that is too large. A release says the number of pairs if it is public."""
+    counted = None if outcome.grouped else outcome.release.pairs
+    _, delta = outcome.price
+    for advice in (epsilon_advice(outcome.privacy), delta_advice(outcome.privacy, counted) if delta else None):
+        if advice is not None:
+            note(f"{advice}.")
 
 
 def _group_names(path: Path) -> list[tuple[str, ...]]:
