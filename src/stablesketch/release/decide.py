@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from ..bounding import budget
 from ..bounding.groups import GroupBudget
+from ..bounding.pilot import ANY_DELTA
 from ..collector.releasing import terms_of_plan
 from ..errors import PlanInfeasible
 from ..ledger.record import Ask
@@ -130,6 +131,14 @@ def whole_ask(question: Question) -> Ask:
     charge = Charge("other", epsilon=whole[0], delta=whole[1])
     what = f"max_value, {question.statistic}"
     return Ask.of_table(what, charge, whole, question.privacy, person=question.has_people)
+
+
+def ask_of_pilot(epsilon: float) -> Ask:
+    """What a ledger is asked for if pairs_per_person is found. One person changes one count by 1: the loss is that of
+    one number with this noise (bounding/pilot.py).
+    """
+    charge = Charge("exact", epsilon=epsilon, distance=1)
+    return Ask.of_table("rows per person", charge, (epsilon, 0.0), Privacy(epsilon, ANY_DELTA), person=True)
 
 
 def price_of_finding(question: Question, max_value: int | None = None) -> tuple[float, Privacy]:
