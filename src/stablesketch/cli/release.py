@@ -21,7 +21,7 @@ from .dry_run import check_dry, show_plan
 from .exits import Exit
 from .option_groups import Chosen, Data, Sizes
 from .progress import progress
-from .release_options import Kept, Place, Protection, ReleasedColumns
+from .release_options import ColumnOptions, EngineOptions, FileOptions, PrivacyOptions
 from .screen import note
 from .stored import check_still_open, is_blob, release_stored
 
@@ -70,11 +70,11 @@ def release(
     *,
     context: typer.Context,
     statistic: Chosen,
-    columns: ReleasedColumns,
+    columns: ColumnOptions,
     read: Data,
     wide: options.Wide = DEFAULTS["wide"],
     on_bad: options.OnBad = DEFAULTS["on_bad"],
-    protection: Protection,
+    protection: PrivacyOptions,
     groups_per_person: options.GroupsPerPerson = DEFAULTS["groups_per_person"],
     ledger: Annotated[Path | None, options.in_privacy(help="Record the release in this ledger.")] = None,
     label: Annotated[str, options.in_privacy(help="Name of the release, in the ledger and the report.")] = "",
@@ -82,8 +82,8 @@ def release(
     sizes: Sizes,
     confidence: options.Confidence = DEFAULTS["confidence"],
     json: options.Json = False,
-    kept: Kept,
-    place: Place,
+    kept: FileOptions,
+    place: EngineOptions,
     dry_run: Annotated[
         bool,
         options.in_output(
@@ -128,7 +128,7 @@ def release(
 
 
 def _posed(
-    wanted: Statistic, columns: ReleasedColumns, read: Data, protection: Protection, how: dict[str, Any]
+    wanted: Statistic, columns: ColumnOptions, read: Data, protection: PrivacyOptions, how: dict[str, Any]
 ) -> Question:
     """The question, with notes on what was left out and matters."""
     read.must_be_named()

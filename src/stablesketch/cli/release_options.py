@@ -22,7 +22,7 @@ def _max_value_or_auto(text: str | int) -> int | str:
 
 
 @dataclass(frozen=True)
-class ReleasedColumns:
+class ColumnOptions:
     """Which columns say what, and the public names of groups."""
 
     key: options.Key = None
@@ -51,7 +51,7 @@ class ReleasedColumns:
 
 
 @dataclass(frozen=True)
-class Protection:
+class PrivacyOptions:
     """What is protected, and how well. A statistic or the data may decide what is None."""
 
     max_value: Annotated[
@@ -85,7 +85,7 @@ class Protection:
 
 
 @dataclass(frozen=True)
-class Kept:
+class FileOptions:
     """The files of a release, and what they call the data."""
 
     output: options.Output = None
@@ -135,7 +135,7 @@ class Kept:
 
 
 @dataclass(frozen=True)
-class Place:
+class EngineOptions:
     """Where the data are read."""
 
     engine: Annotated[
