@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 from browser_helpers import Window, brightness
+from outcomes import outcome_of
 
 import stablesketch as ss
 from stablesketch.pictures import picture_bytes, release_picture
-from stablesketch.release.outcome import GroupRelease, Outcome
+from stablesketch.release.outcome import GroupRelease
 from stablesketch.release.shares import Share
 from stablesketch.report import Context, Named, report_page
 from stablesketch.statistic import Subject
@@ -45,7 +46,7 @@ def report(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     releases = {"one": [released(5_000.0)], "groups": GROUPS, "profile": [PROFILE], "profiles": profiles}[request.param]
     plan = {"profile": PROFILE_PLAN, "profiles": PROFILES_PLAN}.get(request.param, PLAN)
     grouped = request.param in ("groups", "profiles")
-    outcome = Outcome(plan, releases, grouped=grouped)  # type: ignore[arg-type]
+    outcome = outcome_of(plan, releases, grouped=grouped)
     path = tmp_path / "report.html"
     path.write_text(report_page(outcome, Context("2026-03-02", "0.1.0", Subject("app", person=True), by="country")))
     return path
@@ -73,7 +74,7 @@ def test_twelve_groups_print_on_two_pages(
     """Of a table whose names were chosen privately, of people: the page with the most sentences."""
     groups = [GroupRelease((f"country {i}",), own(900.0 - 50.0 * i)) for i in range(12)]
     shares = (Share("max_value", 0.1, 1e-7), Share("names", 0.1, 1e-7), Share("values", 0.8, 8e-7))
-    outcome = Outcome(plan, groups, grouped=True, shares=shares)
+    outcome = outcome_of(plan, groups, grouped=True, shares=shares)
     subject, named = Subject("app", noun="apps", person=True), Named("Apps in use", "October 2026", "monthly table")
     path = tmp_path / "report.html"
     path.write_text(
@@ -148,7 +149,7 @@ def test_a_phone_shows_a_picture_that_can_be_read_and_commands_that_can_be_typed
 
 def test_names_of_groups_are_text(window: Window, tmp_path: Path) -> None:
     path = tmp_path / "report.html"
-    path.write_text(report_page(Outcome(PLAN, GROUPS, grouped=True), Context("2026-03-02", "0.1.0", Subject())))
+    path.write_text(report_page(outcome_of(PLAN, GROUPS, grouped=True), Context("2026-03-02", "0.1.0", Subject())))
     page = window.open(path)
     assert page.locator("tbody.named th").all_inner_texts() == ["DE <b>", "FR", "MT"]
 

@@ -412,3 +412,20 @@ def test_a_large_delta_is_noted(shell: Shell) -> None:
     private = shell(*large)
     assert "δ = 0.01 is large" in private.err
     assert "2,000" not in private.err  # their number is private
+
+
+@pytest.mark.parametrize(
+    ("how", "noted"),
+    [
+        (["--relation", "replace", "--statistic", "shannon"], False),  # it needs one number, which is ε-private
+        (["--statistic", "shannon"], True),
+        (["--p", "0.5"], False),
+        (["--p", "0.5", "--by", "user"], True),  # the names are chosen privately, for a part of δ
+    ],
+)
+def test_a_large_delta_is_noted_if_the_release_has_a_delta(shell: Shell, how: list[str], noted: bool) -> None:
+    wanted = ("release", "events.csv", "--key", "app", "--epsilon", "2", "--delta", "0.01", "--mechanism", "exact")
+    shown = shell(*wanted, *how)
+    assert shown.code == 0
+    assert ("δ = 0\n" in shown.out) is not noted
+    assert ("δ = 0.01 is " in shown.err) is noted

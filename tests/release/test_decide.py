@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -81,6 +82,23 @@ def test_groups_share_memory_only_where_something_is_fitted_to_it() -> None:
     for statistic, fitted in ((ss.Moment(0.5), True), (ss.Hill(1), True), (ss.Moment(1.0), False), (ss.Hill(2), False)):
         question = ss.question(statistic, ss.Privacy(1.0, 1e-6), key="app", by="country")
         assert (asked_of_a_group(question) != question.asked) == fitted
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_the_privacy_of_the_whole_is_what_was_asked_for_with_what_was_found(name: str) -> None:
+    """Whatever the plan of a group has: other neighbours, or a part of ε."""
+    privacy, what = ASKED[name]
+    question = ss.question(ss.Moment(0.5), privacy, key="app", size=20, **what)
+    assert decide(question).privacy == privacy
+    found = run(question, TABLE)
+    assert found.privacy == replace(privacy, max_value=found.privacy.max_value)
+    assert found.privacy.max_value == found.plan.privacy.max_value == (found.clipped_to or 1)
+    assert (found.privacy.max_value > 1) == ("auto_max_value" in what)
+
+
+def test_the_privacy_of_the_whole_has_the_pairs_that_were_counted() -> None:
+    found = run(ss.question(ss.Moment(0.5), REPLACE, key="app", size=20, mechanism="bare"), TABLE)
+    assert found.privacy == found.plan.privacy == replace(REPLACE, pairs=3_000)
 
 
 @pytest.mark.parametrize("name", ASKED)

@@ -95,7 +95,7 @@ def test_many_groups_and_single_orders_are_named_briefly() -> None:
     points = (own.points[0], replace(own.points[1], high=50.0))
     one = replace(profile, releases=[GroupRelease(("FR",), replace(own, points=points))])
     assert "about the value of FR at order 2. Its limits" in one.little_known
-    single = replace(profile, releases=[replace(own, points=points)], grouped=False)
+    single = replace(profile, decision=replace(profile.decision, table=None), releases=[replace(own, points=points)])
     assert single.little_known.startswith("Nothing useful is known about the value at order 2. Its limits")
 
 

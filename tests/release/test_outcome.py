@@ -14,8 +14,10 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from outcomes import outcome_of
 
 import stablesketch as ss
+from stablesketch.statistic.published import Terms
 from stablesketch.text.spoken import at_most
 from stablesketch.text.visible import places
 
@@ -224,5 +226,5 @@ def test_a_price_that_is_printed_is_never_below_what_was_spent() -> None:
     plan = ss.plan(ss.Hill(0.5), PRIVACY)
     release = plan.open().release()
     assert float(str(release).split("ε = ")[1].split(",")[0]) >= release.epsilon
-    none = ss.Outcome(plan, [], grouped=True, price=(0.98571, 1.0001e-9))
+    none = outcome_of(plan, [], grouped=True, terms=Terms(0.98571, 1.0001e-9, "add_remove", 1))
     assert "ε = 0.9858, δ = 1.01e-09" in str(none)

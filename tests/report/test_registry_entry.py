@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 import yaml
+from outcomes import outcome_of
 
 import stablesketch as ss
 from stablesketch.cli.app import run
-from stablesketch.release.outcome import Outcome
 
 # The sections of the registry and the fields that each may have, as its schema has them.
 FIELDS = {
@@ -146,7 +146,7 @@ def test_of_a_stored_sketch_nobody_knows_what_a_row_was(tmp_path: Path) -> None:
     plan = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-9, max_value=5), size=16)
     collector = plan.open()
     collector.update(["ape", "bee"], [2, 3])
-    outcome = Outcome(plan, [collector.release()], grouped=False)
+    outcome = outcome_of(plan, [collector.release()])
     outcome.registry(tmp_path / "entry.yaml")
     outcome.report(tmp_path / "page.html")
     assert _entry(tmp_path / "entry.yaml")["privacy_loss"]["privacy_unit"] == "Pair"

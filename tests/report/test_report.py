@@ -12,12 +12,13 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from outcomes import outcome_of
 
 import stablesketch as ss
 from stablesketch.cli.app import run
 from stablesketch.page import unbroken
 from stablesketch.privacy.advice import suspicion
-from stablesketch.release.outcome import GroupRelease, Outcome
+from stablesketch.release.outcome import GroupRelease
 from stablesketch.release.shares import Share
 from stablesketch.report import Context, Named, registry_entry, report_page
 from stablesketch.report.commands import commands
@@ -49,7 +50,7 @@ def released(plan: ss.Plan, value: float = 5_000.0) -> ss.Release:
 
 
 def page(plan: ss.Plan, context: Context = CONTEXT) -> str:
-    return html.unescape(report_page(Outcome(plan, [released(plan)], grouped=False), context))
+    return html.unescape(report_page(outcome_of(plan, [released(plan)]), context))
 
 
 def test_it_says_the_number_the_price_and_the_plan() -> None:
@@ -72,7 +73,7 @@ def test_release_and_plan_are_attached() -> None:
     assert ss.Release.from_json(attached(text, "release.json")) == released(REPLACE)
     assert ss.Plan.from_json(attached(text, "plan.json")) == REPLACE
     groups = [GroupRelease((name,), released(PERSONS)) for name in ("日本", "b")]
-    content = json.loads(attached(report_page(Outcome(PERSONS, groups, grouped=True), CONTEXT), "release.json"))
+    content = json.loads(attached(report_page(outcome_of(PERSONS, groups, grouped=True), CONTEXT), "release.json"))
     assert [each["group"] for each in content] == ["日本", "b"]
 
 
@@ -85,7 +86,7 @@ def test_it_names_data_period_and_release_and_speaks_of_keys_as_users_do() -> No
     people = replace(CONTEXT, named=named, subject=Subject("app", noun="apps", person=True))
     hill = ss.plan(ss.Hill(0.5), ss.Privacy(1.0, 1e-6, pairs_per_person=5), size=50)
     said = replace(released(PERSONS, 250.0), statistic=str(hill.statistic), max_value=1)
-    page_of_people = report_page(Outcome(hill, [said], grouped=False), people)
+    page_of_people = report_page(outcome_of(hill, [said]), people)
     assert "The rows are as varied as 250 equally used apps: between 200 and 300 at 95% confidence" in page_of_people
     assert "Data: App &lt;store&gt;." in page_of_people
 
@@ -93,11 +94,11 @@ def test_it_names_data_period_and_release_and_speaks_of_keys_as_users_do() -> No
 def test_the_headline_of_groups_is_a_sentence() -> None:
     named = replace(CONTEXT, subject=Subject("app", noun="apps"), by="country")
     groups = [GroupRelease((name,), released(NOISY, value)) for name, value in (("FR", 90.0), ("DE", 2_500.0))]
-    both = report_page(Outcome(NOISY, groups, grouped=True), named)
+    both = report_page(outcome_of(NOISY, groups, grouped=True), named)
     assert "<h1>How varied are the apps, by country?</h1>" in both
     assert "Of 2 groups, DE has the largest F_0.5. For DE, the variety of apps, measured as F_0.5, is" in both
     assert "F_0.5 grows with the number of rows" in both
-    one = report_page(Outcome(NOISY, groups[:1], grouped=True), named)
+    one = report_page(outcome_of(NOISY, groups[:1], grouped=True), named)
     assert '<p class="said">For FR, the variety of apps' in one
 
 
@@ -114,7 +115,7 @@ def test_groups_that_are_listed_or_numbers_stay_in_order(names: list[str], liste
     """The others come with the largest first."""
     asked = ss.question(ss.Moment(0.5), NOISY.privacy, key="app", by="day", groups=names if listed else None)
     groups = [GroupRelease((name,), released(NOISY, 100.0 + 10.0 * (i % 3 != 0) + i)) for i, name in enumerate(names)]
-    outcome = Outcome(NOISY, groups, grouped=True, question=asked)
+    outcome = outcome_of(NOISY, groups, grouped=True, question=asked)
     expected = sorted(groups, key=lambda one: -one.release.value) if not outcome.in_order else groups
     table = re.search(r'<tbody class="named">(.*?)</tbody>', report_page(outcome, CONTEXT))
     assert table is not None
@@ -127,7 +128,7 @@ def test_profiles_of_groups_have_a_line_each() -> None:
     plan = ss.plan(ss.Profile([0, 2]), ss.Privacy(1.0, 1e-6), size=70)
     points = ss.Point(0.0, 412.3, 380.0, 440.1), ss.Point(2.0, 4.44, 3.81, 5.64)
     own = replace(released(NOISY), statistic=str(plan.statistic), points=points)
-    text = report_page(Outcome(plan, [GroupRelease(("FR",), own)], grouped=True), CONTEXT)
+    text = report_page(outcome_of(plan, [GroupRelease(("FR",), own)], grouped=True), CONTEXT)
     assert '<th class="number" scope="col">order 0, 95% limits</th>' in text
     assert '<td class="number">412 (380 to 440)</td><td class="number">4.44 (3.81 to 5.64)</td>' in text
 
@@ -168,7 +169,7 @@ def test_what_somebody_did_is_hidden_at_twice_epsilon(epsilon: float, delta: flo
     At ε = 1, 11 (1 + e) 1e-9 is 1 in 24.4 million.
     """
     own = replace(released(PERSONS), epsilon=epsilon, delta=delta)
-    text = html.unescape(report_page(Outcome(PERSONS, [own], grouped=False), OF_PEOPLE))
+    text = html.unescape(report_page(outcome_of(PERSONS, [own]), OF_PEOPLE))
     assert f"One about what they did {said}" in text
     assert epsilon < 1000.0 or "at most e^1000 times as likely" in text
     if epsilon == 1.0:
@@ -177,14 +178,14 @@ def test_what_somebody_did_is_hidden_at_twice_epsilon(epsilon: float, delta: flo
 
 def test_what_was_asked_for_stands_beside_what_was_used() -> None:
     used = replace(released(NOISY), epsilon=0.9858)
-    text = report_page(Outcome(NOISY, [used], grouped=False), CONTEXT)
+    text = report_page(outcome_of(NOISY, [used]), CONTEXT)
     assert f"At most ε = {at_most(NOISY.privacy.epsilon)} was asked for; 0.9858 was used." in text
-    same = report_page(Outcome(NOISY, [replace(used, epsilon=NOISY.privacy.epsilon)], grouped=False), CONTEXT)
+    same = report_page(outcome_of(NOISY, [replace(used, epsilon=NOISY.privacy.epsilon)]), CONTEXT)
     assert "was asked for" not in same
 
 
 def test_a_large_epsilon_is_not_called_protection() -> None:
-    text = report_page(Outcome(NOISY, [replace(released(NOISY), epsilon=100.0)], grouped=False), CONTEXT)
+    text = report_page(outcome_of(NOISY, [replace(released(NOISY), epsilon=100.0)]), CONTEXT)
     assert "this page could have come out quite differently. A suspicion of 50%" in text
     assert (
         "becomes at most 100% by reading it, except with a chance of at most 1 in 90,000. That is little protection."
@@ -196,7 +197,7 @@ def test_a_large_epsilon_is_not_called_protection() -> None:
 @pytest.mark.parametrize("epsilon", [0.8999999999999999, 0.90000001, 1 / 3, 0.30000000000000004, 2.7])
 def test_one_epsilon_never_below_the_truth_and_never_with_all_digits(epsilon: float) -> None:
     own = replace(released(NOISY), epsilon=epsilon)
-    outcome = Outcome(NOISY, [own], grouped=False, shares=(Share("names", 0.1, 0.0), Share("values", epsilon, 1e-9)))
+    outcome = outcome_of(NOISY, [own], shares=(Share("names", 0.1, 0.0), Share("values", epsilon, 1e-9)))
     text = html.unescape(re.sub(r'href="[^"]*"|<svg.*?</svg>', "", report_page(outcome, CONTEXT), flags=re.DOTALL))
     shown = re.findall(r"ε = ([0-9.e-]*[0-9])", text)
     assert shown.count(at_most(epsilon)) == 3  # the price, the share of the values, and what both cost together
@@ -242,8 +243,11 @@ def test_how_far_rows_that_are_not_used_move_a_value(statistic: ss.Hill | ss.Mom
         "one person with very many rows could decide it; those who hold the data can compute it."
     )
     plan = ss.plan(statistic, ss.Privacy(1.0, 1e-6, pairs_per_person=5))
-    assert said in Explained(plan, released(plan), (), 0, person=True, groups_per_person=1, pair="row").limits()
-    of_rows = Explained(plan, released(plan), (), 0, person=False, groups_per_person=1, pair="row")
+    assert (
+        said
+        in Explained(plan, plan.privacy, released(plan), (), 0, person=True, groups_per_person=1, pair="row").limits()
+    )
+    of_rows = Explained(plan, plan.privacy, released(plan), (), 0, person=False, groups_per_person=1, pair="row")
     assert "Leaving out" not in of_rows.limits()
 
 
@@ -261,14 +265,14 @@ def test_rows_are_not_people() -> None:
 
 def test_a_value_below_the_noise_is_not_made_to_mean_something() -> None:
     low = replace(released(REPLACE), value=-3.0, low=0.0, high=40.0)
-    assert "too small to distinguish from the noise" in report_page(Outcome(REPLACE, [low], grouped=False), CONTEXT)
+    assert "too small to distinguish from the noise" in report_page(outcome_of(REPLACE, [low]), CONTEXT)
 
 
 def test_one_delta_on_the_whole_page_that_of_everything() -> None:
     """The plan of a table is for a part of δ: the rest was spent on the names of groups."""
     own = replace(released(TABLE), delta=2e-6)
     shares = (Share("names", 0.1, 1e-6), Share("values", 1.0, 1e-6))
-    outcome = Outcome(TABLE, [GroupRelease(("a",), own), GroupRelease(("b",), own)], grouped=True, shares=shares)
+    outcome = outcome_of(TABLE, [GroupRelease(("a",), own), GroupRelease(("b",), own)], grouped=True, shares=shares)
     for text in (html.unescape(report_page(outcome, CONTEXT)), registry_entry(outcome, CONTEXT)):
         assert "except with a chance of at most 1 in 45,000" in text
         assert "1 in 1,000,000" not in text
@@ -280,7 +284,7 @@ def test_groups_are_a_table_and_names_are_escaped() -> None:
         GroupRelease(("FR", "x"), released(PERSONS, 9_000.0)),
     ]
     context = Context("2026-03-02", "0.1.0", Subject("<b>", person=True), by="country and </title>")
-    text = report_page(Outcome(PERSONS, rows, grouped=True), context)
+    text = report_page(outcome_of(PERSONS, rows, grouped=True), context)
     assert "<script" not in text
     assert "<b>" not in text
     assert text.partition("</head>")[0].count("</title>") == 1
@@ -325,7 +329,7 @@ def test_a_table_protects_what_was_asked_not_what_it_was_planned_for() -> None:
     asked = ss.question(
         ss.Moment(0.5), ss.Privacy(1.0, 1e-6, relation="replace"), key="app", by="g", groups=["a", "b"], size=50
     )
-    text = html.unescape(report_page(Outcome(TABLE, groups, grouped=True, question=asked), CONTEXT))
+    text = html.unescape(report_page(outcome_of(TABLE, groups, grouped=True, question=asked), CONTEXT))
     assert "What any one row said: key and value. It could have been anything else." in text
     assert "replace: 1 pair replaced by others" in text
     assert "at most ε = 1, δ = 1e-06 in all" in text
@@ -362,7 +366,7 @@ def test_the_same_release_gives_the_same_page() -> None:
 
 def test_nothing_released_is_nothing_to_report() -> None:
     with pytest.raises(ss.ArgumentError, match="must have at least one release"):
-        report_page(Outcome(PERSONS, [], grouped=True), CONTEXT)
+        report_page(outcome_of(PERSONS, [], grouped=True), CONTEXT)
 
 
 @pytest.mark.parametrize("plan", [NOISY, REPLACE, PERSONS, EXACT], ids=["noisy", "replace", "persons", "exact"])

@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+from outcomes import outcome_of
 
 import stablesketch as ss
 from stablesketch.cli.app import run
-from stablesketch.release.outcome import GroupRelease, Outcome
+from stablesketch.release.outcome import GroupRelease
 from stablesketch.report import Context, report_page
 from stablesketch.report.commands import commands
 from stablesketch.statistic import STATISTICS, Subject
@@ -131,7 +132,7 @@ def test_no_statistic_is_without_a_case() -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_the_page_says_what_was_asked_and_what_came_out(name: str) -> None:
     one = CASES[name]
-    text = report_page(Outcome(one.plan, [released(one.plan, one.value)], grouped=False), CONTEXT)
+    text = report_page(outcome_of(one.plan, [released(one.plan, one.value)]), CONTEXT)
     assert f"<h1>{one.title}</h1>" in text
     for said in one.says:
         assert said in html.unescape(text)
@@ -185,7 +186,7 @@ def test_what_the_command_line_cannot_make_it_does_not_claim_to() -> None:
 
 def test_a_total_has_a_sentence_too() -> None:
     plan = ss.plan(ss.Total(), VALUES, mechanism="bare")
-    text = report_page(Outcome(plan, [released(plan, 1_234_567.0)], grouped=False), CONTEXT)
+    text = report_page(outcome_of(plan, [released(plan, 1_234_567.0)]), CONTEXT)
     assert "The total of spend is about 1.23 million: between 988,000 and 1.48 million at 95% confidence." in text
     assert "How much is there of spend?" in text
 
@@ -194,7 +195,7 @@ def test_what_cannot_be_told_from_the_noise_is_not_made_to_mean_something() -> N
     for name in ("shannon", "distinct"):
         plan = CASES[name].plan
         low = replace(released(plan, -0.01), low=0.0, high=0.05)
-        assert "too small to distinguish from the noise" in report_page(Outcome(plan, [low], grouped=False), CONTEXT)
+        assert "too small to distinguish from the noise" in report_page(outcome_of(plan, [low]), CONTEXT)
 
 
 def test_groups_of_every_kind() -> None:
@@ -209,7 +210,7 @@ def test_groups_of_every_kind() -> None:
         plan, value = CASES[name].plan, CASES[name].value
         values = (value, 1.1 * value) if name == "distinct" else (value, 5.0 * value)
         rows = [GroupRelease((group,), released(plan, v)) for group, v in zip("ab", values, strict=True)]
-        text = report_page(Outcome(plan, rows, grouped=True), replace(CONTEXT, by="country"))
+        text = report_page(outcome_of(plan, rows, grouped=True), replace(CONTEXT, by="country"))
         assert said in text
         assert ", by country?</h1>" in text
         assert text.count('<th scope="row">b</th>') == 1
@@ -218,7 +219,7 @@ def test_groups_of_every_kind() -> None:
 def test_people_are_spoken_of_as_they_are_protected() -> None:
     joined = replace(PEOPLE, relation="add_remove", pairs=0, pairs_per_person=3)
     plan = ss.plan(ss.Hill(0.5), joined, size=70, mechanism="bare")
-    text = report_page(Outcome(plan, [released(plan, 50.0)], grouped=False), CONTEXT)
+    text = report_page(outcome_of(plan, [released(plan, 50.0)]), CONTEXT)
     assert "Whether any 3 keys of one person are in the data at all, and with what total." in text
     assert "because of 3 keys of one person being in the data" in text
     assert "How many keys there are" not in text

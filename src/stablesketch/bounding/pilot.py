@@ -34,7 +34,7 @@ from ..privacy import Privacy
 from .max_value import DigitCounts, chosen_max_value
 
 Spread = Literal["same", "geometric", "heavy"]
-_ANY_DELTA = 1e-9  # not used by the counts
+ANY_DELTA = 1e-9  # not used by the counts
 
 
 def chosen_pairs_per_person(
@@ -43,7 +43,7 @@ def chosen_pairs_per_person(
     """c, ε-private for everything one person did. `counts` are the numbers of people by the binary digits of their row
     counts.
     """
-    return chosen_max_value(counts, Privacy(epsilon, _ANY_DELTA), epsilon, quantile, below, otherwise=1)
+    return chosen_max_value(counts, Privacy(epsilon, ANY_DELTA), epsilon, quantile, below, otherwise=1)
 
 
 @dataclass(frozen=True)

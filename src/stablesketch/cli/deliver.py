@@ -100,7 +100,7 @@ def delivered(
         notes = [] if outcome.releases else nothing_shown(outcome)
     else:
         notes = release_notes(outcome)
-        if question is not None and outcome.price is not None:
+        if question is not None:
             notes = [*shares_in_words(question, outcome.shares, outcome.price[0]), *notes]
         if question is not None:
             notes += advice_in_words(question, outcome.plan if outcome.releases else None)

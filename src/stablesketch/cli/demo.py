@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TextIO
 
 from .. import Hill, LibraryMissing, Outcome, Plan, Privacy, Release, Sketch, __version__, plan
+from ..release.decide import decided_by_plan
 from ..statistic import Subject
 from ..text.spoken import at_most
 
@@ -190,7 +191,7 @@ class Report:
         path = Path(tempfile.mkdtemp(prefix="stablesketch-demo-")) / "report.html"
         library = f"Python {platform.python_version()}: its standard library"
         try:
-            Outcome(chosen, [release], grouped=False).report(path, dataset=library, noun="words")
+            Outcome(decided_by_plan(chosen), [release]).report(path, dataset=library, noun="words")
             self._line(f"  {path}")
         except LibraryMissing as error:
             path.parent.rmdir()

@@ -50,7 +50,7 @@ def show_plan(question: Question, json: bool) -> None:
     if json:
         print_text(chosen.to_json())
     else:
-        print_text(plan_table(chosen, question.privacy, person=question.of_people, pair=question.pair))
+        print_text(plan_table(chosen, decision.privacy, person=question.has_people, pair=question.pair))
     note("no data were read, so the files and their columns were not checked")
     if question.auto_max_value is not None:
         note(

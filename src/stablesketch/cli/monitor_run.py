@@ -18,7 +18,6 @@ from rich.text import Text
 
 from ..errors import LedgerMismatch
 from ..ledger import Ledger
-from ..ledger.record import Ask
 from ..monitor import Monitor, Watch
 from ..monitor.demo_day import PlayedDay
 from ..monitor.input.blocks import Block, piped
@@ -104,8 +103,8 @@ def paying_ledger(path: Path | None, per: str | None, watch: Watch) -> Ledger | 
     if per is not None and found.per != per:
         renews = "does not renew" if found.per is None else f"renews each {found.per}"
         raise LedgerMismatch(f"the budget of {path} {renews}, but --budget-per is {per}. Create another ledger: {made}")
-    for plan in watch.plans:
-        found.require_unit(Ask.of_plan(plan, person=people))  # refuses another unit now, not after the first window
+    for decision in watch.decisions:
+        found.require_unit(decision.ask)  # refuses another unit now, not after the first window
     return found
 
 

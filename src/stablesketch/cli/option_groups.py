@@ -1,7 +1,7 @@
 """Options that stand together in the place of one parameter of a command: the statistic, the data, the sizes.
 
-A command names the parameter (`statistic`, `read` or `sizes`) and gets what was typed. The options of statistics are
-all from the registry; none is known by name here.
+The parameter is a `Chosen`, `Sizes`, or a dataclass with an option in each field, and gets what was typed. The options
+of statistics are all from the registry; none is known by name here.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import functools
 import inspect
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import MISSING, asdict, dataclass, fields, is_dataclass
 from inspect import Parameter
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -25,37 +25,48 @@ from . import options
 
 
 def with_groups(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The command with the options of each group in the place of its parameter, if it has that parameter."""
+    """The command with the options of each group in the place of its parameter."""
     signature = inspect.signature(command, eval_str=True)
-    statistical = {option.name.replace("-", "_"): option for option in statistic_options()}
-    every: dict[str, tuple[dict[str, Any], Callable[[dict[str, Any]], Any]]] = {
-        "statistic": (
-            {"statistic": _names(), **{name: _annotation(option) for name, option in statistical.items()}},
-            lambda typed: Chosen(typed["statistic"], {option: typed[name] for name, option in statistical.items()}),
-        ),
-        "read": (inspect.get_annotations(Data, eval_str=True), lambda typed: Data(**typed)),
-        "sizes": (_SIZES, lambda typed: {**typed, **{name: _sizes_of(typed[name]) for name in _LISTS}}),
-    }
-    groups = {name: group for name, group in every.items() if name in signature.parameters}
+    groups = {name: group for name, one in signature.parameters.items() if (group := _group(one.annotation))}
 
     @functools.wraps(command)
     def called(**given: Any) -> Any:
         for name, (own, made) in groups.items():
-            given[name] = made({option: given.pop(option) for option in own})
+            given[name] = made({one.name: given.pop(one.name, one.default) for one in own})
         return command(**given)
 
     parameters: list[Parameter] = []
     for name, old in signature.parameters.items():
-        if name in groups:
-            parameters += [
-                Parameter(option, Parameter.KEYWORD_ONLY, default=DEFAULTS.get(option), annotation=kind)
-                for option, kind in groups[name][0].items()
-            ]
-        else:
-            parameters.append(old.replace(kind=Parameter.KEYWORD_ONLY))
+        parameters += groups[name][0] if name in groups else [old.replace(kind=Parameter.KEYWORD_ONLY)]
     called.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     called.__annotations__ = {each.name: each.annotation for each in parameters}
     return called
+
+
+def _group(kind: Any) -> tuple[list[Parameter], Callable[[dict[str, Any]], Any]] | None:
+    """The options in the place of a parameter of this type, and how it is made of what was typed; None if it is one
+    option.
+    """
+    if kind is Chosen:
+        statistical = {option.name.replace("-", "_"): option for option in statistic_options()}
+        own = {"statistic": _names(), **{name: _annotation(option) for name, option in statistical.items()}}
+        return _keywords(own), lambda typed: Chosen(
+            typed["statistic"], {option: typed[name] for name, option in statistical.items()}
+        )
+    if kind == Sizes:
+        return _keywords(_SIZES), lambda typed: {**typed, **{name: _sizes_of(typed[name]) for name in _LISTS}}
+    if isinstance(kind, type) and is_dataclass(kind):
+        defaults = {each.name: each.default for each in fields(kind) if each.default is not MISSING}
+        return _keywords(inspect.get_annotations(kind, eval_str=True), **defaults), lambda typed: kind(**typed)
+    return None
+
+
+def _keywords(options: Mapping[str, Any], **defaults: Any) -> list[Parameter]:
+    usual = {**DEFAULTS, **defaults}
+    return [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=usual.get(name), annotation=kind)
+        for name, kind in options.items()
+    ]
 
 
 # --- the statistic ---

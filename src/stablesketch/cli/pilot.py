@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +12,7 @@ import typer
 from ..bounding.pilot import People, Spread
 from ..engines.local.pilot import pilot
 from ..errors import PlanInfeasible
-from ..plan import Plan
+from ..plan import Asked, Plan
 from ..plan.asked import asked
 from ..plan.mechanism import mechanism_of
 from ..plan.planner import planned
@@ -58,15 +60,8 @@ def public(
     The suggestion minimises √(share of rows dropped² + planned error²).
     """
     crowd, wanted = People(people, rows, spread, keys), statistic.made()
-    plans = []
-    for c in _TRIED:
-        privacy = options.privacy_of(epsilon, delta, 0, max_value, "add_remove", c)
-        try:
-            plans.append(planned(asked(wanted, privacy, mechanism=mechanism)))
-        except PlanInfeasible:
-            break
-        if crowd.used(c) > 0.999:
-            break
+    privacy = options.privacy_of(epsilon, delta, 0, max_value, "add_remove", 1)
+    plans = list(_plans(crowd, asked(wanted, privacy, mechanism=mechanism)))
     if not plans:
         raise PlanInfeasible("no plan reaches this, even with one row of each person. Pass a larger ε.")
     if crowd.needs_keys(plans[0]):
@@ -79,14 +74,10 @@ def public(
     if json:
         print_text(json_text([_row(crowd, plan, best) for plan in plans]))
         return
-    shown = [
-        [
-            f"{plan.privacy.pairs_per_person:,}", percent(1.0 - crowd.used(plan.privacy.pairs_per_person)),
-            _error(crowd, plan), relative_error(crowd.score(plan)),
-        ]
-        for plan in plans
-    ]  # fmt: skip
-    plain_table(["rows of each person", "rows dropped", f"planned error of {wanted}", "both"], shown, numbers=4)
+    plain_table(
+        ["rows of each person", "rows dropped", f"planned error of {wanted}", "both"],
+        [_shown(crowd, plan) for plan in plans], numbers=4,
+    )  # fmt: skip
     if best is None:
         other = "" if mechanism_of(least).exact else ", or try --mechanism exact"
         note(
@@ -95,21 +86,43 @@ def public(
         )
         return
     print_text(f"\n--pairs-per-person {best.privacy.pairs_per_person}")
-    note(
+    for said in _cautions(crowd, best):
+        note(said)
+
+
+def _plans(crowd: People, first: Asked) -> Iterator[Plan]:
+    """A plan for each number of rows to try, as far as there is one, until nearly all rows are used."""
+    for c in _TRIED:
+        try:
+            yield planned(replace(first, privacy=replace(first.privacy, pairs_per_person=c)))
+        except PlanInfeasible:
+            return
+        if crowd.used(c) > 0.999:
+            return
+
+
+def _cautions(crowd: People, best: Plan) -> Iterator[str]:
+    """What to know about the suggestion."""
+    yield (
         "both is √(dropped² + error²), and the smallest is suggested. How dropped rows change the value is unknown "
         "here. If people are much alike it changes little, especially at order 1 and above, and fewer rows are better"
     )
     if crowd.guesses(best):
-        note(
+        yield (
             "the error is that of the data on which noise weighs most. For others it is smaller, and a larger number "
             "may be better: pass --keys, the approximate number of different keys"
         )
     dropped = 1.0 - crowd.used(best.privacy.pairs_per_person)
     if dropped > 0.5:
-        note(
+        yield (
             f"even so, {percent(dropped)} of the rows are dropped. The released value is about the rows that are used, "
             "and says little about people with many rows"
         )
+
+
+def _shown(crowd: People, plan: Plan) -> list[str]:
+    c = plan.privacy.pairs_per_person
+    return [f"{c:,}", percent(1.0 - crowd.used(c)), _error(crowd, plan), relative_error(crowd.score(plan))]
 
 
 def _row(crowd: People, plan: Plan, best: Plan | None) -> dict[str, float | int | bool]:

@@ -37,7 +37,6 @@ def release_notes(outcome: Outcome) -> list[str]:
 
 def nothing_shown(outcome: Outcome) -> list[str]:
     """The note that no group is shown. That is an answer too, and has its price."""
-    assert outcome.price is not None
     return [
         "no group is large enough for its name to be shown. List public names (--groups), or pass a larger ε.",
         f"the release is paid for even so: {price_in_words(*outcome.price)}",
@@ -57,14 +56,14 @@ def _facts(release: Release, outcome: Outcome) -> list[tuple[str, str]]:
         ]
     facts += _price(release, outcome)
     if release.pairs is not None:
-        facts.append((f"{outcome.plan.privacy.unit}s", f"{release.pairs:,}"))
+        facts.append((f"{outcome.privacy.unit}s", f"{release.pairs:,}"))
     return facts
 
 
 def _price(release: Release, outcome: Outcome) -> list[tuple[str, str]]:
-    plan, privacy = outcome.plan, outcome.plan.privacy
+    plan, privacy = outcome.plan, outcome.privacy
     facts = [
-        ("protects", change(outcome.privacy, person=release.person, pair=outcome.subject().pair)),
+        ("protects", change(privacy, person=release.person, pair=outcome.subject().pair)),
         ("price", price_in_words(release.epsilon, release.delta)),
         ("planned error", outcome.planned_error),
         ("method", mechanism_of(plan).in_a_line(plan)),

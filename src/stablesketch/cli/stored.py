@@ -12,7 +12,7 @@ from ..collector import Collector
 from ..errors import BlobError
 from ..format.framing import MAGIC
 from ..ledger import Ledger
-from ..release.decide import decide_stored
+from ..release.decide import decided_by_plan
 from ..release.outcome import Outcome
 from ..release.publish import Till, publish
 from ..secret import Secret
@@ -66,8 +66,8 @@ def release_stored(
     collector, *rest = [_stored(Path(name), held) for name in files]
     for other in rest:
         collector.merge(other)
-    decision = decide_stored(collector.plan, confidence)
-    return Outcome(decision.plan, publish(decision, [collector], Till(ledger, label)), grouped=False)
+    decision = decided_by_plan(collector.plan, confidence)
+    return Outcome(decision, publish(decision, [collector], Till(ledger, label)))
 
 
 def _stored(path: Path, secret: Secret) -> Collector:

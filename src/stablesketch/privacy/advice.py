@@ -51,9 +51,11 @@ def epsilon_advice(privacy: Privacy) -> str | None:
     )
 
 
-def delta_advice(privacy: Privacy) -> str | None:
-    """A warning about δ, from public numbers only; None if none is needed."""
-    delta, pairs = privacy.delta, privacy.pairs
+def delta_advice(privacy: Privacy, counted: int | None = None) -> str | None:
+    """A warning about δ, from public numbers only; None if none is needed. `counted` is the number of pairs, if it is
+    public.
+    """
+    delta, pairs = privacy.delta, privacy.pairs or counted
     if pairs:
         if delta * pairs <= 1.0:
             return None

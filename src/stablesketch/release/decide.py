@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from ..bounding import budget
 from ..bounding.groups import GroupBudget
+from ..bounding.pilot import ANY_DELTA
 from ..collector.releasing import terms_of_plan
 from ..errors import PlanInfeasible
 from ..ledger.record import Ask
@@ -33,9 +34,13 @@ class Decision:
     `plan` is the plan of the number, or of each group. `table` says how a table divides its budget; it is None for one
     number. `shares` are the parts of the price, in the order in which they are spent; they add up. `terms` is what
     every release says about itself, and `ask` is what a ledger is asked for: both describe the whole.
+
+    `privacy` is what was asked for, of everything together, with the max_value that was found and the number of pairs
+    that were counted. That of `plan` may be only a group's own: other neighbours, and the ε that is left for it.
     """
 
     plan: Plan
+    privacy: Privacy
     table: GroupBudget | None
     shares: tuple[Share, ...]
     terms: Terms
@@ -72,6 +77,7 @@ def decide(
     found_for, privacy = price_of_finding(question, max_value)
     if pairs is not None:
         privacy = replace(privacy, pairs=pairs)
+    whole = replace(privacy, epsilon=question.privacy.epsilon, groups=1)
     shares = [] if question.auto_max_value is None else [Share("max_value", found_for, 0.0)]
     table = None
     if question.columns.by:
@@ -89,14 +95,15 @@ def decide(
     times = 1 if table is None else table.times
     shares.append(Share("values", budget.total([(plan.epsilon, times)]), budget.total([(plan.delta, times)])))
     return Decision(
-        plan, table, tuple(shares), _terms(question, spent, total=total), _ask(question, plan, table, spent)
+        plan, whole, table, tuple(shares), _terms(question, spent, total=total), _ask(question, plan, table, spent)
     )
 
 
-def decide_stored(plan: Plan, confidence: float) -> Decision:
-    """The decision on a stored collector, from its plan alone: everything was decided when it was made."""
+def decided_by_plan(plan: Plan, confidence: float = Question.confidence) -> Decision:
+    """The decision on a collector of this plan, from the plan alone: everything was decided when it was made."""
     shares = (Share("values", plan.epsilon, plan.delta),)
-    return Decision(plan, None, shares, terms_of_plan(plan, confidence), Ask.of_plan(plan))
+    terms = terms_of_plan(plan, confidence)
+    return Decision(plan, replace(plan.privacy, groups=1), None, shares, terms, Ask.of_plan(plan))
 
 
 def _terms(question: Question, spent: tuple[float, float], *, total: bool) -> Terms:
@@ -104,7 +111,7 @@ def _terms(question: Question, spent: tuple[float, float], *, total: bool) -> Te
     privacy = question.privacy
     epsilon, delta = spent if question.auto_max_value is None else (privacy.epsilon, privacy.delta)
     return Terms(
-        epsilon, delta, privacy.relation, privacy.pairs_per_person, person=question.of_people,
+        epsilon, delta, privacy.relation, privacy.pairs_per_person, person=question.has_people,
         confidence=question.confidence, total=total,
     )  # fmt: skip
 
@@ -113,9 +120,9 @@ def _ask(question: Question, plan: Plan, table: GroupBudget | None, spent: tuple
     if question.auto_max_value is not None:
         return whole_ask(question)
     if table is None:
-        return Ask.of_plan(plan, person=question.of_people)
+        return Ask.of_plan(plan, person=question.has_people)
     what = f"{question.statistic} by {', '.join(question.columns.by)}"
-    return Ask.of_table(what, table.charge(plan), spent, question.privacy, person=question.of_people)
+    return Ask.of_table(what, table.charge(plan), spent, question.privacy, person=question.has_people)
 
 
 def whole_ask(question: Question) -> Ask:
@@ -123,7 +130,15 @@ def whole_ask(question: Question) -> Ask:
     whole = question.privacy.epsilon, question.privacy.delta
     charge = Charge("other", epsilon=whole[0], delta=whole[1])
     what = f"max_value, {question.statistic}"
-    return Ask.of_table(what, charge, whole, question.privacy, person=question.of_people)
+    return Ask.of_table(what, charge, whole, question.privacy, person=question.has_people)
+
+
+def ask_of_pilot(epsilon: float) -> Ask:
+    """What a ledger is asked for if pairs_per_person is found. One person changes one count by 1: the loss is that of
+    one number with this noise (bounding/pilot.py).
+    """
+    charge = Charge("exact", epsilon=epsilon, distance=1)
+    return Ask.of_table("rows per person", charge, (epsilon, 0.0), Privacy(epsilon, ANY_DELTA), person=True)
 
 
 def price_of_finding(question: Question, max_value: int | None = None) -> tuple[float, Privacy]:
@@ -146,7 +161,7 @@ def before_counting(question: Question, max_value: int | None = None) -> Plan:
 
 def touched(question: Question) -> int:
     """The number of groups that a neighbour can change: bounding/groups.py."""
-    if question.of_people:
+    if question.has_people:
         return min(question.groups_per_person, question.privacy.pairs_per_person)
     return 2 if question.privacy.relation == "replace" else 1
 

@@ -23,6 +23,7 @@ from ..statistic.published import Point, Release, headings
 from ..text.spoken import price_in_words
 from ..text.visible import visible
 from ..text.wording import in_python
+from .decide import Decision
 from .little_known import little_known
 from .question import Question
 from .shares import Share
@@ -77,28 +78,47 @@ class Outcome(Tabular):
     It prints as a table. As a frame, a profile has one row for each order. If a group column has the same name as
     another column, it is prefixed with `group_`.
 
-    `price` is the (ε, δ) of everything, and `shares` says how it was divided; both are known even if no group is shown.
     `skipped` is the number of invalid rows, if that is public: for pairs, under replace. `question` is what was asked,
-    or None for stored sketches.
+    or None for stored sketches. `decision` was made before anything was released; what an outcome says of its plan,
+    price and privacy is read from it.
     """
 
-    plan: Plan
+    decision: Decision
     releases: list[Release] | list[GroupRelease]
-    grouped: bool
-    clipped_to: int | None = None
     skipped: int | None = None
-    price: tuple[float, float] | None = None
-    shares: tuple[Share, ...] = ()
     question: Question | None = None
+
+    @property
+    def plan(self) -> Plan:
+        """The plan of the number, or of each group."""
+        return self.decision.plan
 
     @property
     def privacy(self) -> Privacy:
         """The privacy that was asked for, of everything together. The plan of a group has only the group's own: other
         neighbours, and the ε that is left for it.
         """
-        own = self.plan.privacy
-        asked = own if self.question is None else self.question.privacy
-        return replace(asked, max_value=own.max_value, pairs=own.pairs, groups=1)
+        return self.decision.privacy
+
+    @property
+    def price(self) -> tuple[float, float]:
+        """The (ε, δ) of everything, even if no group is shown."""
+        return self.decision.terms.epsilon, self.decision.terms.delta
+
+    @property
+    def shares(self) -> tuple[Share, ...]:
+        """How the price was divided."""
+        return self.decision.shares
+
+    @property
+    def grouped(self) -> bool:
+        """Whether there is a number for each group."""
+        return self.decision.table is not None
+
+    @property
+    def clipped_to(self) -> int | None:
+        """The value that larger ones were clipped to; None if none were."""
+        return self.privacy.max_value if self.question is not None and self.question.clips else None
 
     @property
     def planned_error(self) -> str:
@@ -184,12 +204,10 @@ class Outcome(Tabular):
         """The statistic, its price and who is protected, or a note that no group is shown."""
         if self.releases:
             first = self._numbers()[0][1]
-            unit = self.plan.privacy.unit
-            whom = "one person" if first.person else of_one_person(first.pairs_per_person, unit)
+            whom = "one person" if first.person else of_one_person(first.pairs_per_person, self.privacy.unit)
             return f"{first.statistic}  ({price_in_words(first.epsilon, first.delta)}; protects any {whom})"
-        paid = price_in_words(*(self.price or (self.plan.epsilon, self.plan.delta)))
         none = "no group is large enough for its name to be shown"
-        return f"{self.plan.statistic}: {none}  ({paid})"
+        return f"{self.plan.statistic}: {none}  ({price_in_words(*self.price)})"
 
     @property
     def notes(self) -> list[str]:
@@ -198,11 +216,11 @@ class Outcome(Tabular):
         """
         if self.question is None:
             return []
-        most, groups = self.question.privacy.pairs_per_person, self.question.groups_per_person
+        most, groups = self.privacy.pairs_per_person, self.question.groups_per_person
         used = used_of_each(most, groups if self.grouped else None, self.question.pair)
         people = f"{used} Privacy(pairs_per_person=N) uses up to N, with N times the noise."
         said = [
-            people if self.question.of_people else "",
+            people if self.question.has_people else "",
             self.little_known,
             self.question.caution,
             in_python(exact_instead(self.plan)),

@@ -193,10 +193,10 @@ class Question:
         lines, wide = self.columns.key == ("line",), self.input.wide
         key = None if lines or wide else " and ".join(self.columns.key)
         value = None if wide else self.columns.value
-        return Subject(key, value, noun or ("lines" if lines else None), self.of_people, self.pair)
+        return Subject(key, value, noun or ("lines" if lines else None), self.has_people, self.pair)
 
     @property
-    def of_people(self) -> bool:
+    def has_people(self) -> bool:
         """Whether people are bounded, so that everything one of them did is protected."""
         return self.columns.person is not None
 

@@ -40,16 +40,8 @@ def run_source(
                 till.pay(whole_ask(question))  # what is said of the error may depend on the max_value found
             raise
         current_payment().releases[:] = releases  # groups with their names, each at the price of the whole
-        return Outcome(
-            decision.plan,
-            releases,
-            grouped=bool(question.columns.by),
-            clipped_to=decision.plan.privacy.max_value if question.clips else None,
-            skipped=source.skipped() if question.tells_skipped else None,
-            price=(decision.terms.epsilon, decision.terms.delta),
-            shares=decision.shares,
-            question=question,
-        )
+        skipped = source.skipped() if question.tells_skipped else None
+        return Outcome(decision, releases, skipped, question)
 
 
 def _found_max_value(question: Question, source: AnsweringSource, till: Till) -> int | None:

@@ -15,7 +15,6 @@ from ..ledger import Ledger
 from ..page import document, escaped, unbroken
 from ..pictures.release_picture import release_picture
 from ..pictures.save import inline_svg
-from ..plan.plan import altered
 from ..release.little_known import known_groups
 from ..release.outcome import GroupRelease, Outcome, largest_first, to_json
 from ..statistic import Statistic, Subject
@@ -90,8 +89,8 @@ def explained(outcome: Outcome, context: Context, what: str) -> Explained:
             "outcome", outcome.releases, "must have at least one release", f"{what} a release, or some groups"
         )
     return Explained(
-        altered(outcome.plan, privacy=outcome.privacy), releases[0], outcome.shares, len(groups),
-        context.subject.person, context.groups_per_person, context.subject.pair,
+        outcome.plan, outcome.privacy, releases[0], outcome.shares, len(groups), context.subject.person,
+        context.groups_per_person, context.subject.pair,
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from ..bounding.persons import groups_of_each
 from ..plan import Plan
 from ..plan.in_words import of_one_person, used
 from ..plan.mechanism import mechanism_of, needs_promise
+from ..privacy import Privacy
 from ..privacy.advice import EXCEEDED, WEAK_EPSILON, suspicion
 from ..release.shares import Share, in_words
 from ..statistic.published import Release
@@ -21,11 +22,12 @@ _EXPONENT = 700.0  # e^709 is the largest float
 class Explained:
     """A release, or a table of `groups` groups with the first of their releases.
 
-    `plan` has the privacy that was asked for, of everything together. `person` says that people are protected, each of
-    whom counts in at most `groups_per_person` groups. `pair` is the word for a pair.
+    `privacy` is what was asked for, of everything together; that of `plan` may be only a group's. `person` says that
+    people are protected, each of whom counts in at most `groups_per_person` groups. `pair` is the word for a pair.
     """
 
     plan: Plan
+    privacy: Privacy
     release: Release
     shares: tuple[Share, ...]
     groups: int
@@ -36,12 +38,12 @@ class Explained:
     @property
     def unit(self) -> str:
         """What is protected if it is not a person."""
-        return self.pair if self.plan.privacy.unit == "pair" else self.plan.privacy.unit
+        return self.pair if self.privacy.unit == "pair" else self.privacy.unit
 
     @property
     def protects_people(self) -> bool:
         """Whether people are protected: their pairs are bounded, or every key is one person."""
-        return self.person or self.plan.privacy.unit == "key"
+        return self.person or self.privacy.unit == "key"
 
     @property
     def _counted(self) -> str:
@@ -54,7 +56,7 @@ class Explained:
 
     def terms(self) -> list[tuple[str, str]]:
         """The question as it was before any data were read, as a table of names and texts."""
-        plan, privacy = self.plan, self.plan.privacy
+        plan, privacy = self.plan, self.privacy
         keys = privacy.unit == "key"
         least = f"at least {privacy.pairs:,}" if privacy.pairs else "nothing about the number of"
         promised = [("promised", f"{least} {privacy.unit}s")] if needs_promise(plan) else []
@@ -70,7 +72,7 @@ class Explained:
 
     def change(self) -> str:
         """The difference between neighbours."""
-        privacy = self.plan.privacy
+        privacy = self.privacy
         c = privacy.pairs_per_person
         if self.person:
             return f"1 person added or removed, with all that they did (at most {used(c, self.pair)})"
@@ -86,7 +88,7 @@ class Explained:
         spent = at_most(epsilon)
         factor = at_most(math.exp(epsilon), 3) if epsilon < _EXPONENT else f"e^{spent}"
         excess = f", plus a probability of at most {one_in(delta)} (δ)" if delta else ""
-        most = at_most(self.plan.privacy.epsilon)
+        most = at_most(self.privacy.epsilon)
         asked = f" At most ε = {most} was asked for; {spent} was used." if most != spent else ""
         return (
             f"ε = {spent} and δ = {at_most(delta, 3)}{whole}{divided}.{asked} Any conclusion from "
@@ -97,9 +99,9 @@ class Explained:
     def _act(self) -> str:
         if self.person:  # whose rows were bounded
             return "one person being in the data"
-        units = of_one_person(self.plan.privacy.pairs_per_person, self.unit)
-        if self.plan.privacy.relation == "replace":
-            return f"what {units} {'said' if self.plan.privacy.unit == 'pair' else 'had'}"
+        units = of_one_person(self.privacy.pairs_per_person, self.unit)
+        if self.privacy.relation == "replace":
+            return f"what {units} {'said' if self.privacy.unit == 'pair' else 'had'}"
         return f"{units} being in the data"
 
     def whom(self, published: str = "this page") -> str:
@@ -111,7 +113,7 @@ class Explained:
         Under add_remove ε is for whether a person is in the data. Two things that they may have done are two steps
         apart, through data without the person: 2 ε and (1 + e^ε) δ.
         """
-        privacy, epsilon, delta = self.plan.privacy, self.release.epsilon, self.release.delta
+        privacy, epsilon, delta = self.privacy, self.release.epsilon, self.release.delta
         c, weak = privacy.pairs_per_person, epsilon > WEAK_EPSILON
         same = f"{published} {'could have come out quite differently' if weak else 'would have come out much the same'}"
         verdict = " That is little protection." if weak else ""
@@ -144,7 +146,7 @@ class Explained:
 
     def limits(self) -> str:
         """What the interval covers, and what it does not."""
-        most = self.plan.privacy.pairs_per_person
+        most = self.privacy.pairs_per_person
         measured = f"{self.pair}s used, at most {most:,} of each person" if self.person else "data"
         said = [
             f"Limits hold the true value in {100 * self.release.confidence:g} of 100 releases: the value of the "
@@ -168,7 +170,7 @@ class Explained:
     def protected(self) -> list[str]:
         """What the release does not reveal."""
         found = [self._protected()]
-        whom = "that person" if self.person or self.plan.privacy.pairs_per_person > 1 else f"that {self.unit}"
+        whom = "that person" if self.person or self.privacy.pairs_per_person > 1 else f"that {self.unit}"
         if self.paid_for("names"):
             found.append(
                 f"That a group is shown because of {whom}: its name appears only if a noisy count of its "
@@ -177,12 +179,12 @@ class Explained:
         if self.paid_for("max_value"):
             found.append(
                 f"That the values are as large as they are because of {whom}: the maximum value, "
-                f"{self.plan.privacy.max_value:,}, was found from noisy counts. Larger values count as the maximum."
+                f"{self.privacy.max_value:,}, was found from noisy counts. Larger values count as the maximum."
             )
         return found
 
     def _protected(self) -> str:
-        privacy = self.plan.privacy
+        privacy = self.privacy
         c = privacy.pairs_per_person
         if privacy.unit == "key":
             whole = "any one key, which is one person," if c == 1 else f"any {c:,} keys of one person"

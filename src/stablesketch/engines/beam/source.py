@@ -32,7 +32,7 @@ class BeamSource:
     def __init__(self, question: Question, pcoll: Any, secret: TheSecret, *, windowed: bool) -> None:
         columns = question.columns
         self._question, self._pcoll, self._secret, self._windowed = question, pcoll, secret, windowed
-        self._people, self._by, self._weighted = question.of_people, bool(columns.by), columns.value is not None
+        self._people, self._by, self._weighted = question.has_people, bool(columns.by), columns.value is not None
         self._reader = ElementReader(
             self._people, self._by, self._weighted, question.largest, question.on_bad, columns.zeros
         )

@@ -115,7 +115,7 @@ class Release(beam.PTransform):  # type: ignore[misc, name-defined]  # Beam is u
         public = question.groups is not None if not windowed else self._public_windows and not question.columns.by
         source: Source[Any] = BeamSource(question, pcoll, self._secret, windowed=windowed)
         # People are bounded after a pair has become one pair in each of its windows.
-        overlap = 1 if question.of_people else times or 1
+        overlap = 1 if question.has_people else times or 1
         decision = decide(_by_window(question) if windowed else question, overlap=overlap, public=public)
         with until_shown():
             self._till.pay(decision.ask)
@@ -130,13 +130,13 @@ class Release(beam.PTransform):  # type: ignore[misc, name-defined]  # Beam is u
                 "Leave out public_windows, and the windows shown are chosen privately: a missing window would reveal "
                 "an empty group",
             )  # fmt: skip
-        if question.of_people and self._public_windows:
+        if question.has_people and self._public_windows:
             raise ArgumentError(
                 "public_windows", True, "cannot be used with people",
                 "Leave it out, or name the windows as groups and list them (groups=[...]): which windows have pairs "
                 "of people is private",
             )  # fmt: skip
-        if question.of_people and not pcoll.is_bounded:
+        if question.has_people and not pcoll.is_bounded:
             raise ArgumentError(
                 "person", True, "needs input that ends",
                 "Run it on each day, for example, with one ledger: which pairs of a person are used depends on all of "

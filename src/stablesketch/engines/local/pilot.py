@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from ...bounding.max_value import digit_counts
 from ...bounding.pilot import chosen_pairs_per_person
 from ...errors import ArgumentError, LedgerMismatch
-from ...ledger.record import PEOPLE, Ask
-from ...privacy.charge import Charge
+from ...ledger.record import PEOPLE
 from ...reading.columns import OnBad, checked_columns
 from ...reading.duckdb import DuckDB
 from ...reading.found import Input
 from ...reading.opened import opened_table
+from ...release.decide import ask_of_pilot
 from ...release.publish import Till
 from ...secret.paying import until_shown
 from ...text.wording import arg, either
@@ -47,8 +47,7 @@ def pilot(
             f"Create a ledger for both: {made}."
         )
     till = Till(ledger, label)
-    # One person changes one count by 1: the loss is that of one number with this noise.
-    ask = Ask("rows per person", Charge("exact", epsilon=epsilon, distance=1), epsilon, 0.0, PEOPLE, 1)
+    ask = ask_of_pilot(epsilon)
     columns = replace(checked_columns([person]), person=person)
     with until_shown(), DuckDB() as duckdb:
         till.check(ask)
