@@ -102,7 +102,7 @@ def monitor(
         str | None,
         options.in_data(metavar="CHARACTER", help="Field separator of CSV or TSV (default: a comma, or a tab)."),
     ] = None,
-    on_bad: options.OnBad = "skip",
+    on_bad: options.OnBad = Watch.on_bad,
     epsilon: Annotated[
         float | None, options.in_privacy(help="Maximum ε of a window (default: 1 with --protect event).")
     ] = None,
@@ -115,7 +115,7 @@ def monitor(
             help="event: each row, across all windows. person-window: each person within a window; every window costs "
             "them ε again."
         ),
-    ] = "event",
+    ] = Watch.protect,
     person: Annotated[
         str | None,
         options.in_privacy(metavar="FIELD", help="The field that identifies a person, with --protect person-window."),

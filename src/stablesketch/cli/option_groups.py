@@ -17,7 +17,8 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from ..reading.found import Input, suffix_format
+from ..reading.arguments import Reading, reading
+from ..reading.found import suffix_format
 from ..release.arguments import DEFAULTS
 from ..statistic import STATISTICS, Option, Statistic
 from ..statistic.arguments import OptionError
@@ -156,10 +157,17 @@ class Data:
         options.in_data(metavar="CHARACTER", help="CSV field separator (default: detected from the header)."),
     ]
 
-    def as_input(self, *, wide: bool = False) -> Input:
-        """How to read them; refuses a call that names nothing to read."""
+    on_bad: options.OnBad
+
+    def reading(
+        self, key: str | None, value: str | None = None, by: str | None = None, person: str | None = None, *,
+        wide: bool = DEFAULTS["wide"],
+    ) -> Reading:  # fmt: skip
+        """What to read of them, and how; refuses a call that names nothing to read, or no key."""
         self.must_be_named()
-        return Input(**self.ways, wide=wide)
+        self.must_have_key(key, wide=wide)
+        columns = {"key": options.key_of(key, wide=wide), "value": value, "by": options.listed(by)}
+        return reading({**self.ways, **columns, "wide": wide}, person)
 
     def must_be_named(self) -> None:
         """Refuses a call that names nothing to read."""
