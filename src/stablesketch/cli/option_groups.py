@@ -156,13 +156,11 @@ class Data:
         str | None,
         options.in_data(metavar="CHARACTER", help="CSV field separator (default: detected from the header)."),
     ]
-
     on_bad: options.OnBad
 
     def reading(
-        self, key: str | None, value: str | None = None, by: str | None = None, person: str | None = None, *,
-        wide: bool = DEFAULTS["wide"],
-    ) -> Reading:  # fmt: skip
+        self, key: str | None, value: str | None, by: str | None = None, person: str | None = None, *, wide: bool
+    ) -> Reading:
         """What to read of them, and how; refuses a call that names nothing to read, or no key."""
         self.must_be_named()
         self.must_have_key(key, wide=wide)

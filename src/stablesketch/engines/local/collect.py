@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from ...collector import Collector
@@ -21,33 +22,20 @@ from .pour import BadBatch, pour
 
 
 def collected_shard(
-    data: object,
-    plan: Plan,
-    secret: Secret,
-    shard: str | None,
-    read: Reading,
-    *,
-    clip: bool = Question.clip,
+    data: object, plan: Plan, secret: Secret, shard: str | None, read: Reading, *, clip: bool = Question.clip,
     progress: Progress | None = None,
-) -> Collector:
+) -> Collector:  # fmt: skip
     """A collector of these data, as one shard among others, to be stored, merged and released elsewhere."""
     collector = plan.open(secret, shard)
-    poured(
-        data, plan, read, lambda batches: pour(batches, collector, clip=clip, progress=progress),
-        clip=clip, progress=progress,
-    )  # fmt: skip
+    work = partial(pour, collector=collector, clip=clip, progress=progress)
+    poured(data, plan, read, work, clip=clip, progress=progress)
     return collector
 
 
 def poured(
-    data: object,
-    plan: Plan,
-    read: Reading,
-    work: Callable[[Iterator[Any]], object],
-    *,
-    clip: bool,
+    data: object, plan: Plan, read: Reading, work: Callable[[Iterator[Any]], object], *, clip: bool,
     progress: Progress | None = None,
-) -> None:
+) -> None:  # fmt: skip
     """Runs `work` on the batches of these data."""
     refuse_whole_keys(plan)
     columns, largest, on_bad = read.columns.under(plan.privacy.relation), largest_value(plan, clip), read.on_bad
