@@ -26,8 +26,8 @@ from stablesketch.collector import Collector
 from stablesketch.engines.local.exact import exact_values
 from stablesketch.mechanism.entropy.noise import entropy_noise
 from stablesketch.plan import MechanismName
+from stablesketch.reading.arguments import Reading
 from stablesketch.reading.columns import Columns
-from stablesketch.reading.found import Input
 from stablesketch.statistic import Derived, Profile, Statistic
 
 __all__ = ["EPSILON", "NUMBERS", "Stream", "measured", "pasted", "rows", "streams_of", "verdict", "write"]
@@ -75,7 +75,7 @@ class Stream:
         return int(connection.sql(f"select count(*) from read_parquet('{self.path}')").fetchall()[0][0])
 
     def truths(self, statistic: Statistic) -> list[float]:
-        ((_, truths, *_),) = exact_values(str(self.path), statistic, Columns(("key",), "value"), Input(), "error")
+        ((_, truths, *_),) = exact_values(str(self.path), statistic, Reading(Columns(("key",), "value")))
         return [float(truth) for truth in truths]
 
     def exact(self, statistic: Statistic) -> float:

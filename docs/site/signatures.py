@@ -6,6 +6,7 @@ from typing import Any
 
 import griffe
 
+from stablesketch.reading import arguments as of_reading
 from stablesketch.release import arguments
 
 
@@ -16,10 +17,11 @@ class Signatures(griffe.Extension):
         *own, last = [*func.parameters] or [None]
         if last is None or not str(last.annotation).startswith("Unpack["):
             return
-        kind = getattr(arguments, str(last.annotation).removeprefix("Unpack[").removesuffix("]"))
+        kind = str(last.annotation).removeprefix("Unpack[").removesuffix("]")
+        what = getattr(of_reading, kind, None) or getattr(arguments, kind)
         first = [one for one in own if one.kind != griffe.ParameterKind.keyword_only]
         func.parameters = griffe.Parameters(
-            *first, *map(_parameter, arguments.shown_arguments(kind)), *own[len(first) :]
+            *first, *map(_parameter, arguments.shown_arguments(what)), *own[len(first) :]
         )
 
 

@@ -69,13 +69,15 @@ def test_every_public_name_is_in_the_reference(site: Path) -> None:
 
 
 def test_signatures_show_every_argument(site: Path) -> None:
-    """`**what` is written out: the arguments of `ss.release` are those of Python's own help, in the same order."""
+    """`**what` is written out: the arguments of a function are those of Python's own help, in the same order."""
     pages = [(site / "reference" / name).read_text(encoding="utf-8") for name in ("data.html", "clusters.html")]
     assert not any("Unpack" in page for page in pages)
-    found = re.search(r'id="stablesketch.engines.local.release.release".*?<pre>.*?</pre>', pages[0], re.DOTALL)
-    assert found is not None
-    text = re.sub(r"<[^>]*>", "", found[0])
-    assert re.findall(r"^ +(\w+):", text, re.MULTILINE) == [*inspect.signature(ss.release).parameters]
+    for function in (ss.release, ss.exact, ss.collect):
+        name = re.escape(f"{function.__module__}.{function.__name__}")
+        found = re.search(rf'id="{name}".*?<pre>.*?</pre>', pages[0], re.DOTALL)
+        assert found is not None
+        text = re.sub(r"<[^>]*>", "", found[0])
+        assert re.findall(r"^ +(\w+):", text, re.MULTILINE) == [*inspect.signature(function).parameters]
 
 
 def test_proofs_beside_the_code_are_pages(site: Path) -> None:

@@ -23,6 +23,7 @@ import pytest
 
 import stablesketch as ss
 from stablesketch.engines.local.collect import collected_shard
+from stablesketch.reading.arguments import Reading
 from stablesketch.reading.columns import Columns
 from stablesketch.reading.found import Input
 
@@ -36,7 +37,7 @@ TABLE = pa.table({"app": APPS, "n": VALUES})
 def state(data: object, how: Input | None = None, columns: Columns | None = None, on_bad: str = "error") -> bytes:
     columns = columns or Columns(("app",), "n")
     secret = ss.Secret.from_bytes(SECRET)
-    return collected_shard(data, PLAN, secret, "s", columns, how=how, on_bad=on_bad).to_bytes()  # type: ignore[arg-type]
+    return collected_shard(data, PLAN, secret, "s", Reading(columns, how or Input(), on_bad)).to_bytes()  # type: ignore[arg-type]
 
 
 def counted(keys: list[str], values: list[int] | None = None) -> bytes:

@@ -13,6 +13,7 @@ import pytest
 
 import stablesketch as ss
 from stablesketch.engines.local.collect import collected_shard
+from stablesketch.reading.arguments import Reading
 from stablesketch.reading.columns import Columns
 from stablesketch.reading.duckdb import DuckDB
 from stablesketch.reading.found import Input
@@ -25,7 +26,9 @@ SECRET = bytes(range(32))
 
 
 def state(data: object, key: str = "app", how: Input | None = None, value: str | None = None) -> bytes:
-    return collected_shard(data, PLAN, ss.Secret.from_bytes(SECRET), "s", Columns((key,), value), how=how).to_bytes()
+    return collected_shard(
+        data, PLAN, ss.Secret.from_bytes(SECRET), "s", Reading(Columns((key,), value), how or Input())
+    ).to_bytes()
 
 
 def counted(keys: list[str]) -> bytes:

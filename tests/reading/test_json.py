@@ -11,6 +11,7 @@ import pytest
 
 import stablesketch as ss
 from stablesketch.engines.local.collect import collected_shard
+from stablesketch.reading.arguments import Reading
 from stablesketch.reading.columns import checked_columns
 from stablesketch.reading.found import Input
 
@@ -63,10 +64,9 @@ def test_malformed_lines_of_a_pipe_are_skipped_too(tmp_path: Path) -> None:
     raw = "\n".join([GOOD[0], MALFORMED[0], *GOOD[1:]]).encode()
     plan = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-9, 0), size=20)
     secret, columns = ss.Secret.from_bytes(bytes(32)), checked_columns("app")
-    piped = collected_shard(
-        "-", plan, secret, "a", columns, how=Input("json", stdin=io.BytesIO(raw)), on_bad="skip"
-    )  # fmt: skip
-    good = collected_shard(write(tmp_path / "g.jsonl", GOOD), plan, secret, "a", columns)
+    read = Reading(columns, Input("json", stdin=io.BytesIO(raw)), "skip")
+    piped = collected_shard("-", plan, secret, "a", read)
+    good = collected_shard(write(tmp_path / "g.jsonl", GOOD), plan, secret, "a", Reading(columns))
     assert piped.to_bytes() == good.to_bytes()
 
 
@@ -140,8 +140,8 @@ def test_every_door_takes_names_with_dots(tmp_path: Path) -> None:
     flat = write(tmp_path / "flat.jsonl", [json.dumps({"k": key}) for key in "abac"])
     plan = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-9, 0), size=20)
     secret = ss.Secret.from_bytes(bytes(32))
-    nested = collected_shard(path, plan, secret, "a", checked_columns("id.orig_h"))
-    assert nested.to_bytes() == collected_shard(flat, plan, secret, "a", checked_columns("k")).to_bytes()
+    nested = collected_shard(path, plan, secret, "a", Reading(checked_columns("id.orig_h")))
+    assert nested.to_bytes() == collected_shard(flat, plan, secret, "a", Reading(checked_columns("k"))).to_bytes()
 
 
 def test_a_folder_that_is_a_column_stays_one_where_lines_are_skipped(tmp_path: Path) -> None:

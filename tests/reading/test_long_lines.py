@@ -15,6 +15,7 @@ import pytest
 
 import stablesketch as ss
 from stablesketch.engines.local.collect import collected_shard
+from stablesketch.reading.arguments import Reading
 from stablesketch.reading.columns import Columns
 from stablesketch.reading.found import Input
 from stablesketch.reading.lines import LONGEST_LINE, whole_lines
@@ -26,7 +27,7 @@ ROOM = 12  # for the other cells and the end of the line
 
 def state(data: object, how: Input | None = None, on_bad: str = "error", key: str = "line") -> bytes:
     return collected_shard(  # type: ignore[arg-type]
-        data, PLAN, ss.Secret.from_bytes(SECRET), "s", Columns((key,)), how=how, on_bad=on_bad
+        data, PLAN, ss.Secret.from_bytes(SECRET), "s", Reading(Columns((key,)), how or Input(), on_bad)
     ).to_bytes()
 
 

@@ -11,6 +11,7 @@ import pytest
 
 import stablesketch as ss
 from stablesketch.engines.local.collect import collected_shard
+from stablesketch.reading.arguments import Reading
 from stablesketch.reading.columns import Columns
 from stablesketch.reading.duckdb import DuckDB
 from stablesketch.reading.found import Input
@@ -22,7 +23,7 @@ SECRET = bytes(range(32))
 def state(sql: str, data: object = None, key: str = "a", on_bad: str = "error", value: str | None = None) -> bytes:
     columns = Columns((key,), value)
     return collected_shard(  # type: ignore[arg-type]
-        data, PLAN, ss.Secret.from_bytes(SECRET), "s", columns, how=Input(sql=sql), on_bad=on_bad
+        data, PLAN, ss.Secret.from_bytes(SECRET), "s", Reading(columns, Input(sql=sql), on_bad)
     ).to_bytes()
 
 
@@ -212,7 +213,7 @@ def test_data_may_have_any_name(tmp_path: Path, name: str) -> None:
     path.parent.mkdir()
     path.write_text(f"a,{name}\nx,1\n")
     columns = Columns(("a",), name)
-    found = collected_shard(path, PLAN, ss.Secret.from_bytes(SECRET), "s", columns).to_bytes()
+    found = collected_shard(path, PLAN, ss.Secret.from_bytes(SECRET), "s", Reading(columns)).to_bytes()
     assert found == counted(["x"])
 
 

@@ -12,6 +12,7 @@ import pytest
 
 import stablesketch as ss
 from stablesketch.engines.local.collect import collected_shard
+from stablesketch.reading.arguments import Reading
 from stablesketch.reading.columns import checked_columns
 from stablesketch.reading.found import Input
 from stablesketch.reading.values import digits, is_zero_text, whole, wrong_text, wrong_texts, zero
@@ -74,7 +75,7 @@ def test_a_file_and_a_pipe_count_the_same(tmp_path: Path, on_bad: Any) -> None:
     for text in (plain, csv(list(WHOLE))):
         (tmp_path / "e.csv").write_text(text)
         for data, how in ((tmp_path / "e.csv", Input()), ("-", Input("csv", stdin=io.BytesIO(text.encode())))):
-            states.add(collected_shard(data, plan, secret, "a", columns, how=how, on_bad=on_bad).to_bytes())
+            states.add(collected_shard(data, plan, secret, "a", Reading(columns, how, on_bad)).to_bytes())
     assert len(states) == 1
 
 
@@ -95,6 +96,6 @@ def test_the_error_says_what_is_there_and_not_its_value(tmp_path: Path, text: st
     plan = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-9, 0, max_value=5), size=20)
     with pytest.raises(ss.DataError, match=f"row 4, column n {problem}"):
         collected_shard(
-            "-", plan, ss.Secret.from_bytes(bytes(32)), "a", checked_columns("app", "n"),
-            how=Input("csv", stdin=io.BytesIO(raw.encode())),
+            "-", plan, ss.Secret.from_bytes(bytes(32)), "a",
+            Reading(checked_columns("app", "n"), Input("csv", stdin=io.BytesIO(raw.encode()))),
         )  # fmt: skip

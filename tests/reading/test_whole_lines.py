@@ -12,6 +12,7 @@ import stablesketch as ss
 from stablesketch.collector import Collector
 from stablesketch.engines.local import run
 from stablesketch.engines.local.collect import collected_shard
+from stablesketch.reading.arguments import Reading
 from stablesketch.reading.columns import Columns
 from stablesketch.reading.found import Input
 
@@ -23,7 +24,7 @@ COLUMNS = Columns(("k",), "n")
 
 def state(data: object, on_bad: str, how: Input | None = None, columns: Columns = COLUMNS) -> bytes:
     secret = ss.Secret.from_bytes(SECRET)
-    return collected_shard(data, PLAN, secret, "s", columns, how=how, on_bad=on_bad).to_bytes()  # type: ignore[arg-type]
+    return collected_shard(data, PLAN, secret, "s", Reading(columns, how or Input(), on_bad)).to_bytes()  # type: ignore[arg-type]
 
 
 def counted(keys: list[str]) -> bytes:

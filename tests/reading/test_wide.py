@@ -20,6 +20,7 @@ import stablesketch as ss
 from stablesketch.cli.app import run as command_line
 from stablesketch.engines.local.collect import collected_shard
 from stablesketch.engines.local.exact import exact_values
+from stablesketch.reading.arguments import Reading
 from stablesketch.reading.columns import Columns, checked_columns
 from stablesketch.reading.found import Input
 from stablesketch.reading.wide import long_columns
@@ -46,7 +47,7 @@ def written(folder: Path, frame: pd.DataFrame) -> dict[str, Any]:
 
 
 def state(data: Any, columns: Columns, how: Input) -> bytes:
-    return collected_shard(data, PLAN, ss.Secret.from_bytes(SECRET), "s", columns, how=how).to_bytes()
+    return collected_shard(data, PLAN, ss.Secret.from_bytes(SECRET), "s", Reading(columns, how)).to_bytes()
 
 
 def test_every_form_of_a_wide_table_has_the_state_of_the_long_one(tmp_path: Path) -> None:
@@ -63,13 +64,29 @@ def test_every_form_of_a_wide_table_has_the_state_of_the_long_one(tmp_path: Path
     assert state(halves, long_columns(), Input(wide=True)) == expected
 
 
+@pytest.mark.parametrize("by", [None, "site"])
+@pytest.mark.parametrize("privacy", [PRIVACY, ss.Privacy(1.0, 1e-6, unit="individual")], ids=["cells", "individuals"])
+def test_collectors_of_groups_are_those_of_the_long_table(
+    tmp_path: Path, privacy: ss.Privacy, by: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan, secret = ss.plan(ss.Moment(0.5), privacy, size=50), ss.Secret.from_bytes(SECRET)
+    expected = ss.collect(LONG, plan, key="species", value="n", by=by, secret=secret, shard="s")
+    assert len(expected) == (1 if by is None else 4)
+    for name, data in written(tmp_path, WIDE.drop(columns="who" if by else ["who", "site"])).items():
+        if name == "pipe":
+            monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO((tmp_path / "w.csv").read_bytes())))
+        assert ss.collect(data, plan, wide=True, by=by, secret=secret, shard="s").equals(expected), name
+    with pytest.raises(ss.ArgumentError, match="key cannot be used with wide"):
+        ss.collect(WIDE, plan, wide=True, key="site", secret=secret)
+
+
 def test_exact_values_by_group_are_those_of_the_long_table(tmp_path: Path) -> None:
     hill = ss.Hill(1.0)
-    expected = exact_values(LONG, hill, checked_columns("species", "n", "site"), Input(), "error")
+    expected = exact_values(LONG, hill, Reading(checked_columns("species", "n", "site")))
     assert len(expected) == 4
     for name, data in written(tmp_path, WIDE.drop(columns="who")).items():
         how = Input(wide=True, stdin=io.BytesIO((tmp_path / "w.txt").read_bytes()))
-        found = exact_values(data, hill, long_columns(by="site"), how, "error")
+        found = exact_values(data, hill, Reading(long_columns(by="site"), how))
         assert found == expected, name
 
 
@@ -161,7 +178,7 @@ def test_tens_of_thousands_of_columns(tmp_path: Path) -> None:
     cells = np.random.default_rng(3).integers(0, 3, (20, len(names)))
     path = tmp_path / "otu.tsv"
     path.write_text("\n".join("\t".join(map(str, row)) for row in [names, *cells.tolist()]) + "\n")
-    (found,) = exact_values(path, ss.Hill(0.0), long_columns(), Input(wide=True), "error")
+    (found,) = exact_values(path, ss.Hill(0.0), Reading(long_columns(), Input(wide=True)))
     assert found.keys == np.count_nonzero(cells.sum(axis=0))
     assert found.pairs == np.count_nonzero(cells)
 
@@ -197,7 +214,7 @@ def test_the_command_line_reads_wide_tables(tmp_path: Path, capsys: pytest.Captu
     assert run(["exact", str(path), "--wide", "--by", "site", "--statistic", "hill", "--order", "1", "--json"]) == 0
     out, err = capsys.readouterr()
     assert "read as CSV separated by semicolons" in err
-    hill = exact_values(LONG, ss.Hill(1.0), checked_columns("species", "n", "site"), Input(), "error")
+    hill = exact_values(LONG, ss.Hill(1.0), Reading(checked_columns("species", "n", "site")))
     assert [row["value"] for row in json.loads(out)] == [one.values[0] for one in hill]
     private = ["--p", "0.5", "--epsilon", "2", "--delta", "1e-6"]
     assert run(["release", str(path), "--wide", "--by", "site", "--max-value", "9", *private, "--json"]) == 0

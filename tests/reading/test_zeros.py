@@ -22,6 +22,7 @@ import pytest
 import stablesketch as ss
 from stablesketch.engines.beam.elements import ElementReader
 from stablesketch.engines.local.collect import collected_shard
+from stablesketch.reading.arguments import Reading
 from stablesketch.reading.columns import checked_columns
 from stablesketch.reading.found import Input
 
@@ -75,7 +76,7 @@ def test_rows_of_zero_leave_the_state_as_it_was(tmp_path: Path) -> None:
 
     def state(data: Any, how: Input) -> bytes:
         columns = checked_columns("species", "n")
-        return collected_shard(data, plan, ss.Secret.from_bytes(SECRET), "s", columns, how=how).to_bytes()
+        return collected_shard(data, plan, ss.Secret.from_bytes(SECRET), "s", Reading(columns, how)).to_bytes()
 
     expected, empty = (state(frame, Input()) for frame in (PAIRS, PAIRS[:0]))
     for frame, bytes_ in ((pd.concat([ZEROS, NOTHING]), expected), (NOTHING, empty)):
@@ -119,8 +120,7 @@ def test_under_replace_a_zero_is_refused_with_the_reason(tmp_path: Path) -> None
                 ss.plan(ss.Moment(0.5), REPLACED, size=50),
                 ss.Secret.generate(),
                 "s",
-                checked_columns("species", "n"),
-                how=how,
+                Reading(checked_columns("species", "n"), how),
             )
         said = "column n is 0: under replace the number of pairs is public, and a 0 is not a pair. Pass relation="
         assert said in str(error.value), name
@@ -206,7 +206,7 @@ def test_the_neighbours_of_tables_with_zeros_by_brute_force() -> None:
         data = pa.table(
             {"k": pa.array([k for k, _ in table], pa.string()), "v": pa.array([v for _, v in table], pa.int64())}
         )
-        found = collected_shard(data, plan, ss.Secret.from_bytes(SECRET), "s", checked_columns("k", "v"))
+        found = collected_shard(data, plan, ss.Secret.from_bytes(SECRET), "s", Reading(checked_columns("k", "v")))
         return found.pairs, found.to_bytes()
 
     for size in range(1, 4):

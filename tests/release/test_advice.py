@@ -18,6 +18,7 @@ import pytest
 import stablesketch as ss
 from stablesketch.engines.local.collect import collected_shard
 from stablesketch.errors import in_one_line, sentence
+from stablesketch.reading.arguments import Reading
 from stablesketch.reading.columns import Columns
 from stablesketch.reading.found import Input
 
@@ -29,7 +30,7 @@ def state(
     data: object, key: str = "x", value: str | None = None, how: Input | None = None, on_bad: str = "error"
 ) -> bytes:
     secret, columns = ss.Secret.from_bytes(SECRET), Columns((key,), value)
-    return collected_shard(data, PLAN, secret, "s", columns, how=how, on_bad=on_bad).to_bytes()  # type: ignore[arg-type]
+    return collected_shard(data, PLAN, secret, "s", Reading(columns, how or Input(), on_bad)).to_bytes()  # type: ignore[arg-type]
 
 
 def refused(data: object, key: str = "x", value: str | None = None, how: Input | None = None) -> ss.DataError:

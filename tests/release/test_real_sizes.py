@@ -23,6 +23,7 @@ import pytest
 
 import stablesketch as ss
 from stablesketch.engines.local.collect import collected_shard
+from stablesketch.reading.arguments import Reading
 from stablesketch.reading.columns import Columns
 from stablesketch.reading.duckdb import DuckDB
 from stablesketch.reading.found import Input
@@ -96,7 +97,7 @@ def wanted(totals: Counter[str], pairs: int) -> tuple[dict[int, int], int]:
 
 def found_by(data: object, kind: str, how: Input | None = None) -> tuple[dict[int, int], int]:
     columns = Columns(("line",)) if kind == "txt" else Columns(("app",), "n")
-    held = collected_shard(data, PLAN, ss.Secret.from_bytes(SECRET), "s", columns, how=how)._held()
+    held = collected_shard(data, PLAN, ss.Secret.from_bytes(SECRET), "s", Reading(columns, how or Input()))._held()
     return dict(held._totals), held.pairs  # type: ignore[attr-defined]
 
 

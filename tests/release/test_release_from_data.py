@@ -22,6 +22,7 @@ import stablesketch as ss
 from stablesketch.engines.local import run
 from stablesketch.engines.local.collect import collected_shard
 from stablesketch.engines.local.exact import exact_values
+from stablesketch.reading.arguments import Reading
 from stablesketch.reading.columns import Columns
 from stablesketch.reading.found import Input
 
@@ -34,7 +35,7 @@ PLAN = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, 1000, max_value=7, relation
 
 def state(data: object, how: Input | None = None, columns: Columns = COLUMNS, on_bad: str = "error") -> bytes:
     collector = collected_shard(
-        data, PLAN, ss.Secret.from_bytes(SECRET), "s", columns, how=how, on_bad=on_bad  # type: ignore[arg-type]
+        data, PLAN, ss.Secret.from_bytes(SECRET), "s", Reading(columns, how or Input(), on_bad)  # type: ignore[arg-type]
     )  # fmt: skip
     return collector.to_bytes()
 
@@ -208,7 +209,7 @@ def test_skipping_keeps_the_good_rows_and_says_how_many_only_where_it_is_public(
 def test_clipping(tmp_path: Path) -> None:
     path = tmp_path / "e.csv"
     path.write_text("app,n\na,5\nb,99999\n")
-    clipped = collected_shard(path, PLAN, ss.Secret.from_bytes(SECRET), "s", COLUMNS, clip=True)
+    clipped = collected_shard(path, PLAN, ss.Secret.from_bytes(SECRET), "s", Reading(COLUMNS), clip=True)
     wanted = PLAN.open(ss.Secret.from_bytes(SECRET), "s")
     wanted.update(["a", "b"], [5, 7])
     assert clipped.to_bytes() == wanted.to_bytes()
@@ -219,7 +220,7 @@ def test_release_by_one_call(tmp_path: Path) -> None:
     path = written_csv(tmp_path / "e.csv")
     found = ss.release(path, ss.Moment(0.5), ss.Privacy(2.0, 1e-6, 3000, relation="replace"), key="app", size=50)
     assert isinstance(found, ss.Outcome)
-    ((_, (truth,), pairs, keys, _),) = exact_values(path, ss.Moment(0.5), Columns(("app",)), Input(), "error")
+    ((_, (truth,), pairs, keys, _),) = exact_values(path, ss.Moment(0.5), Reading(Columns(("app",))))
     assert pairs == 3000
     assert keys == len(set(APPS))
     assert truth == pytest.approx(sum(APPS.count(app) ** 0.5 for app in set(APPS)), rel=1e-12)

@@ -14,8 +14,8 @@ from scipy import stats
 import stablesketch as ss
 from stablesketch.cli.app import run
 from stablesketch.engines.local.exact import exact_values
+from stablesketch.reading.arguments import Reading
 from stablesketch.reading.columns import Columns
-from stablesketch.reading.found import Input
 
 RNG = np.random.default_rng(12)
 KEYS = RNG.zipf(1.5, 6_000) % 200
@@ -38,7 +38,7 @@ def shares(keys: np.ndarray) -> np.ndarray:
 
 def test_exact_values_are_those_of_other_libraries(events: Path) -> None:
     def exact(statistic: object) -> tuple[float, ...]:
-        (found,) = exact_values(str(events), statistic, Columns(("key",)), Input(), "error")  # type: ignore[arg-type]
+        (found,) = exact_values(str(events), statistic, Reading(Columns(("key",))))  # type: ignore[arg-type]
         return found.values
 
     own = shares(KEYS)
@@ -61,7 +61,7 @@ def test_a_file_gives_one_release(events: Path, statistic: ss.Hill, size: int | 
     """Six standard errors either way: a false alarm once in 10^8."""
     found = ss.release(events, statistic, COUNTED, key="key", count_pairs=True, size=size)
     assert isinstance(found, ss.Outcome)
-    (truth,) = exact_values(str(events), statistic, Columns(("key",)), Input(), "error")[0].values
+    (truth,) = exact_values(str(events), statistic, Reading(Columns(("key",))))[0].values
     reach = 6.0 * (found.high - found.low) / 3.9
     assert abs(found.value - truth) < reach
     assert found.epsilon <= 1.0

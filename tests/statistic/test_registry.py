@@ -17,8 +17,8 @@ from stablesketch.cli.app import run
 from stablesketch.cli.in_options import in_options
 from stablesketch.cli.option_groups import Chosen, statistic_options
 from stablesketch.engines.local.exact import exact_values
+from stablesketch.reading.arguments import Reading
 from stablesketch.reading.columns import Columns
-from stablesketch.reading.found import Input
 from stablesketch.statistic import (
     STATISTICS,
     Argument,
@@ -75,7 +75,7 @@ def test_the_table_above_has_all() -> None:
 def test_exact_values_are_those_of_the_definition_in_numpy_and_in_sql(statistic: Statistic) -> None:
     assert statistic.exact(TOTALS) == pytest.approx(BRUTE[statistic], rel=1e-12)
     table = {"key": np.arange(len(TOTALS)), "value": TOTALS.astype(int)}
-    (found,) = exact_values(pa.table(table), statistic, Columns(("key",), "value"), Input(), "error")
+    (found,) = exact_values(pa.table(table), statistic, Reading(Columns(("key",), "value")))
     assert found.values == pytest.approx(statistic.exact(TOTALS), rel=1e-14)
     assert len(statistic.points) == len(statistic.point_names) == len(found.values)
 

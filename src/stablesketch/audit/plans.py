@@ -26,15 +26,15 @@ from ..plan import Plan
 from ..plan.mechanism import mechanism_of
 from ..statistic.published import Release
 from .report import AuditReport, joined
-from .samples import LEAST_TRIALS, audit_confidence, audit_samples
+from .samples import CONFIDENCE, LEAST_TRIALS, TRIALS, audit_confidence, audit_samples
 from .streams import Neighbours, neighbours_of
 
 
 def audit(
     plan: Plan,
-    trials: int = 3_000,
+    trials: int = TRIALS,
     *,
-    confidence: float = 0.99,
+    confidence: float = CONFIDENCE,
     open_collector: Callable[[Plan], Collector] | None = None,
     progress: bool | None = None,
 ) -> AuditReport:
@@ -50,7 +50,7 @@ def audit(
     """
     if not isinstance(plan, Plan):
         raise ArgumentTypeError("plan", plan, "must be a Plan", "Pass the result of ss.plan(...)")
-    trials = checked_whole("trials", trials, "Pass 3000 or more", least=LEAST_TRIALS)
+    trials = checked_whole("trials", trials, f"Pass {TRIALS} or more", least=LEAST_TRIALS)
     confidence = audit_confidence(confidence)
     worst, *others = neighbours_of(plan)
     others = others[: trials // (2 * LEAST_TRIALS)]  # together they get half as many trials

@@ -37,6 +37,7 @@ from .judged import ClaimedCurve, Judged
 from .report import AuditedNeighbours, AuditReport, severity
 
 LEAST_TRIALS = 100
+TRIALS, CONFIDENCE = 3_000, 0.99  # where nothing else is asked for
 
 
 def audit_samples(
@@ -45,7 +46,7 @@ def audit_samples(
     claimed: ClaimedCurve,
     *,
     delta: float,
-    confidence: float = 0.99,
+    confidence: float = CONFIDENCE,
     epsilons: Sequence[float] | None = None,
     names: Sequence[str] = ("value",),
     weaker: Callable[[float], ClaimedCurve] | None = None,
@@ -113,9 +114,9 @@ def _within(name: str, value: float, low: float, high: float, way_out: str) -> f
 
 
 def audit_confidence(confidence: float) -> float:
-    found = _within("confidence", confidence, 0.5, 1.0, "Pass a number such as 0.99")
+    found = _within("confidence", confidence, 0.5, 1.0, f"Pass a number such as {CONFIDENCE}")
     if found == 0.5:
-        raise ArgumentError("confidence", found, "must be above 0.5", "Pass a number such as 0.99")
+        raise ArgumentError("confidence", found, "must be above 0.5", f"Pass a number such as {CONFIDENCE}")
     return found
 
 

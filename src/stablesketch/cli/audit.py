@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from ..audit import audit as audit_plan
+from ..audit.samples import CONFIDENCE, TRIALS
 from . import options
 from .exits import Exit
 from .screen import print_text
@@ -18,8 +19,8 @@ def audit(
     plan: options.PlanFile,
     trials: Annotated[
         int, typer.Option(help="Releases of each of the two worst neighbours; all others together get half as many.")
-    ] = 3_000,
-    confidence: Annotated[float, typer.Option(help="A sound plan passes with at least this probability.")] = 0.99,
+    ] = TRIALS,
+    confidence: Annotated[float, typer.Option(help="A sound plan passes with at least this probability.")] = CONFIDENCE,
     json: options.Json = False,
 ) -> None:
     chosen = options.read_plan(plan)

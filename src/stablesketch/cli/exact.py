@@ -10,6 +10,7 @@ import typer
 
 from ..bounding.persons import groups_of_each
 from ..engines.local.exact import Bound, ExactGroup, exact_by_bound
+from ..release.arguments import DEFAULTS
 from ..statistic import Statistic
 from . import options
 from .option_groups import Chosen, Data
@@ -38,28 +39,24 @@ def exact(
         ),
     ] = None,
     pairs_per_person: options.PairsUsed = None,
-    groups_per_person: options.GroupsPerPerson = 1,
+    groups_per_person: options.GroupsPerPerson = DEFAULTS["groups_per_person"],
     read: Data,
-    wide: options.Wide = False,
-    on_bad: options.OnBad = "error",
+    wide: options.Wide = DEFAULTS["wide"],
     json: options.Json = False,
 ) -> None:
     """The exact statistic; with --person, also from a bounded number of rows of each."""
-    how = read.as_input(wide=wide)
     if person is None and (pairs_per_person is not None or groups_per_person != 1):
         raise typer.BadParameter(
             "--pairs-per-person and --groups-per-person need a column of people. Name it: --person"
         )
-    read.must_have_key(key, wide=wide)
-    wanted = statistic.made()
-    columns = options.columns_of(key, value, by, person, wide=wide)
+    reading, wanted = read.reading(key, value, by, person, wide=wide), statistic.made()
     used = (None,) if person is None else _TRIED if pairs_per_person is None else (pairs_per_person, None)
     bounds = [None if most is None else Bound(most, groups_per_person) for most in used]
-    found = exact_by_bound(read.files, wanted, columns, how, on_bad, bounds)
+    found = exact_by_bound(read.files, wanted, reading, bounds)
     rows = [(bound, one) for bound, every in zip(bounds, found, strict=True) for one in every]
     order = {one.group: place for place, one in enumerate(found[-1])}  # all rows contain every group
     rows.sort(key=lambda row: order[row[1].group])  # each group by itself, the fewest rows first
-    grouped, people, pair = bool(columns.by), person is not None, "cell" if wide else "row"
+    grouped, people, pair = bool(reading.columns.by), person is not None, "cell" if wide else "row"
     if json:
         shown = [_content(wanted, one, bound, grouped=grouped, people=people, wide=wide) for bound, one in rows]
         print_text(json_text(shown if grouped or people else shown[0]))

@@ -12,7 +12,7 @@ import typer
 from ..ledger.period import Per
 from ..monitor.input.fields import LineFields, LineFormat, PresetName, TimeUnit
 from ..monitor.shown.outputs import Outputs
-from ..monitor.watch import Protect
+from ..monitor.watch import Protect, Watch
 from ..monitor.windows import Windows
 from ..privacy import Privacy
 from ..release.arguments import DEFAULTS
@@ -95,7 +95,7 @@ class LineOptions:
         str | None,
         options.in_data(metavar="CHARACTER", help="Field separator of CSV or TSV (default: a comma, or a tab)."),
     ] = None
-    on_bad: options.OnBad = "skip"
+    on_bad: options.OnBad = Watch.on_bad
 
     def read(self, source: str, person: str | None) -> LineFields:
         """The fields of the lines of this source."""
@@ -122,7 +122,7 @@ class PriceOptions:
             help="event: each row, across all windows. person-window: each person within a window; every window costs "
             "them ε again."
         ),
-    ] = "event"
+    ] = Watch.protect
     person: Annotated[
         str | None,
         options.in_privacy(metavar="FIELD", help="The field that identifies a person, with --protect person-window."),

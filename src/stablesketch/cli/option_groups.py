@@ -17,7 +17,8 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from ..reading.found import Input, suffix_format
+from ..reading.arguments import Reading, reading
+from ..reading.found import suffix_format
 from ..release.arguments import DEFAULTS
 from ..statistic import STATISTICS, Option, Statistic
 from ..statistic.arguments import OptionError
@@ -166,11 +167,16 @@ class Data:
         str | None,
         options.in_data(metavar="CHARACTER", help="CSV field separator (default: detected from the header)."),
     ]
+    on_bad: options.OnBad
 
-    def as_input(self, *, wide: bool = False) -> Input:
-        """How to read them; refuses a call that names nothing to read."""
+    def reading(
+        self, key: str | None, value: str | None, by: str | None = None, person: str | None = None, *, wide: bool
+    ) -> Reading:
+        """What to read of them, and how; refuses a call that names nothing to read, or no key."""
         self.must_be_named()
-        return Input(**self.ways, wide=wide)
+        self.must_have_key(key, wide=wide)
+        columns = {"key": options.key_of(key, wide=wide), "value": value, "by": options.listed(by)}
+        return reading({**self.ways, **columns, "wide": wide}, person)
 
     def must_be_named(self) -> None:
         """Refuses a call that names nothing to read."""

@@ -15,8 +15,6 @@ from ..errors import BlobError, LedgerMismatch
 from ..ledger import Ledger
 from ..plan import Plan
 from ..privacy import Privacy
-from ..reading.columns import Columns, checked_columns
-from ..reading.wide import long_columns
 
 in_data, in_privacy, in_size, in_output = (
     partial(typer.Option, rich_help_panel=panel) for panel in ("Data", "Privacy", "Accuracy", "Output")
@@ -118,13 +116,9 @@ Output = Annotated[Path | None, in_output("--output", "-o", help="Write to this 
 Plot = Annotated[Path | None, in_output(help="Save a picture to this new file: .png, .svg or .html.", metavar="FILE")]
 
 
-def columns_of(
-    key: str | None, value: str | None = None, by: str | None = None, person: str | None = None, *, wide: bool
-) -> Columns:
-    """The columns to read: the whole line of plain lines, all columns of a wide table."""
-    if wide:
-        return long_columns(key, value, listed(by), person)
-    return checked_columns(listed(key or "line"), value, listed(by), person)
+def key_of(key: str | None, *, wide: bool) -> list[str] | None:
+    """The columns of the key: the whole line of plain lines, none in a wide table."""
+    return listed(key or "line") if key or not wide else None
 
 
 def privacy_of(

@@ -41,7 +41,7 @@ def public(
     rows: Annotated[float, options.in_data(help="Average number of rows per person.")],
     spread: Annotated[
         Spread, options.in_data(help="How rows are spread over people: equally, geometrically, or with a heavy tail.")
-    ] = "geometric",
+    ] = People.spread,
     keys: Annotated[
         int | None,
         options.count_in_data(
@@ -139,16 +139,15 @@ def private(
     person: Annotated[str, options.in_data(metavar="COLUMN", help="The column that identifies a person.")],
     epsilon: Annotated[float, options.in_privacy(help="ε for this choice; the release costs its own ε on top.")],
     read: Data,
-    on_bad: options.OnBad = "error",
     quantile: Annotated[float, options.in_data(help="Share of people for whom all rows should be used.")] = 0.95,
     ledger: Annotated[Path | None, options.in_privacy(help="Record it in this ledger, which must be adaptive.")] = None,
     label: Annotated[str, options.in_privacy(help="Name of this choice in the ledger.")] = "",
     json: options.Json = False,
 ) -> None:
     """Find how many rows of each person to use, from noisy counts in the data. Costs ε, and protects whole people."""
-    how = read.as_input()
+    read.must_be_named()
     budget = None if ledger is None else options.open_ledger(ledger)
-    found = pilot(read.files, person, how, on_bad, epsilon, quantile, budget, label)
+    found = pilot(read.files, person, read.ways, epsilon, quantile, budget, label)
     print_text(json_text({"pairs_per_person": found, "epsilon": epsilon}) if json else f"--pairs-per-person {found}")
     note(
         f"about {quantile:.0%} of people have at most that many rows. This number is publishable. It cost "

@@ -73,7 +73,6 @@ def release(
     columns: ColumnOptions,
     read: Data,
     wide: options.Wide = DEFAULTS["wide"],
-    on_bad: options.OnBad = DEFAULTS["on_bad"],
     protection: PrivacyOptions,
     groups_per_person: options.GroupsPerPerson = DEFAULTS["groups_per_person"],
     ledger: Annotated[Path | None, options.in_privacy(help="Record the release in this ledger.")] = None,
@@ -111,7 +110,7 @@ def release(
         )
     if secret is not None:
         raise typer.BadParameter("--secret is for stored sketches. Leave it out: a release from data draws a new one.")
-    how = {"wide": wide, "on_bad": on_bad, "groups_per_person": groups_per_person, "confidence": confidence}
+    how = {"wide": wide, "groups_per_person": groups_per_person, "confidence": confidence}
     posed = _posed(statistic.made(), columns, read, protection, {**sizes, **how})
     if dry_run:
         show_plan(posed, json)

@@ -12,6 +12,7 @@ import typer
 from ..bounding.max_value import AutoMaxValue
 from ..errors import DataError
 from ..privacy import Privacy
+from ..release.arguments import DEFAULTS
 from ..report import Named
 from . import options
 from .screen import note
@@ -27,7 +28,7 @@ class ColumnOptions:
 
     key: options.Key = None
     value: options.Value = None
-    clip: options.Clip = False
+    clip: options.Clip = DEFAULTS["clip"]
     by: options.By = None
     groups: Annotated[
         Path | None,
@@ -41,7 +42,7 @@ class ColumnOptions:
     def arguments(self, *, wide: bool) -> dict[str, Any]:
         """All of it, by the names that arguments have in Python."""
         return {
-            "key": options.listed(self.key or "line") if self.key or not wide else None,
+            "key": options.key_of(self.key, wide=wide),
             "value": self.value,
             "clip": self.clip,
             "by": options.listed(self.by),

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from ..engines.local.collect import collected_shard
+from ..release.arguments import DEFAULTS
 from ..secret import Secret
 from . import options
 from .option_groups import Data
@@ -39,26 +40,13 @@ def sketch(
     shard: Annotated[str, typer.Option(help="The name of this shard. A name can be merged only once.")],
     key: options.Key = None,
     value: options.Value = None,
-    clip: options.Clip = False,
+    clip: options.Clip = DEFAULTS["clip"],
     read: Data,
-    wide: options.Wide = False,
-    on_bad: options.OnBad = "error",
+    wide: options.Wide = DEFAULTS["wide"],
 ) -> None:
-    how = read.as_input(wide=wide)
-    read.must_have_key(key, wide=wide)
-    columns = options.columns_of(key, value, wide=wide)
+    reading = read.reading(key, value, wide=wide)
     chosen, held = options.read_plan(plan), Secret.load(secret)
     with progress() as report:
-        collector = collected_shard(
-            read.files,
-            chosen,
-            held,
-            shard,
-            columns,
-            how=how,
-            clip=clip,
-            on_bad=on_bad,
-            progress=report,
-        )
+        collector = collected_shard(read.files, chosen, held, shard, reading, clip=clip, progress=report)
     content = collector.to_bytes()
     write_new(output, content, f", {len(content):,} bytes. It is not private: guard it like the data.")

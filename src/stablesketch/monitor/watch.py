@@ -52,8 +52,8 @@ class Watch:
     def of(
         cls, statistics: Sequence[Statistic], epsilon: float, delta: float, fields: LineFields, windows: Windows, *,
         mechanism: MechanismName = Asked.mechanism, memory: str | int | None = None, error: float | None = None,
-        on_bad: OnBad = "skip", confidence: float = Question.confidence, protect: Protect = "event",
-        pairs_per_person: int = 1,
+        on_bad: OnBad = on_bad, confidence: float = confidence, protect: Protect = protect,
+        pairs_per_person: int = Privacy.pairs_per_person,
     ) -> Watch:  # fmt: skip
         """Decides on every statistic at its share of ε and δ. Nothing is promised of how many rows a window has."""
         Privacy(epsilon, delta)  # refuses an invalid ε or δ

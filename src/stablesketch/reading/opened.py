@@ -68,7 +68,7 @@ def opened_table(duckdb: DuckDB, data: object, columns: Columns, how: Input, on_
     first invalid row is raised, unless such rows are skipped.
     """
     table = opened(duckdb, data, columns, how, on_bad).kept(duckdb, columns, on_bad)
-    if on_bad == "error" and (bad := table.first_bad(columns, None)) is not None:
+    if on_bad == "error" and (bad := table.first_bad(columns, None, on_bad)) is not None:
         raise bad
     return table
 

@@ -110,7 +110,7 @@ class Table:
         """The result of a query over this table, in Arrow batches."""
         return self.duckdb.stream(query, self.name)
 
-    def first_bad(self, columns: Columns, largest: int | None, on_bad: OnBad = "error") -> DataError | None:
+    def first_bad(self, columns: Columns, largest: int | None, on_bad: OnBad) -> DataError | None:
         """The first invalid row, with its file, row and column; None if there is none.
 
         With "skip", the first that is not skipped: a value above the promised maximum.

@@ -1,7 +1,7 @@
 """The arguments of a release, with the only defaults.
 
 `question` builds a `Question` from what users pass in Python, Spark and Beam and on the command line; `What` and its
-subclasses are the arguments of each.
+subclasses are the arguments of each. Those of reading are in reading/arguments.py.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ import inspect
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, fields, replace
-from typing import Any, TypedDict, TypeVar, Unpack
+from typing import Any, TypeVar, Unpack
 
 from ..bounding.groups import Name
 from ..bounding.max_value import AutoMaxValue
-from ..errors import HIDDEN, ArgumentError, ArgumentTypeError, GroupsNotComparable, did_you_mean
+from ..errors import HIDDEN, ArgumentError, ArgumentTypeError, GroupsNotComparable
 from ..plan import Asked, MechanismName
 from ..plan.asked import asked
 from ..privacy import Privacy
-from ..reading.columns import Columns, OnBad, checked_columns
+from ..reading.arguments import OfFiles, OfGroups, OfRows, reading, unknown
+from ..reading.columns import Columns
 from ..reading.found import Input
-from ..reading.wide import long_columns
 from ..statistic import Statistic, usual
 from ..text.wording import arg, in_python
 from .question import Question
@@ -28,7 +28,7 @@ from .question import Question
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-class What(TypedDict, total=False):
+class What(OfRows, total=False):
     """The arguments of a question, besides statistic and privacy, wherever the data are."""
 
     groups: Sequence[str | Sequence[str]] | None
@@ -41,29 +41,19 @@ class What(TypedDict, total=False):
     expected: float | None
     mechanism: MechanismName
     clip: bool
-    on_bad: OnBad
     confidence: float
 
 
-class WhatOfColumns(What, total=False):
+class WhatOfColumns(OfGroups, What, total=False):
     """The arguments for data that have columns and can be read more than once."""
 
-    key: str | Sequence[str] | None
-    value: str | None
-    by: str | Sequence[str] | None
     person: str | None
     count_pairs: bool | None
     auto_max_value: AutoMaxValue | None
 
 
-class WhatOfFiles(WhatOfColumns, total=False):
+class WhatOfFiles(OfFiles, WhatOfColumns, total=False):
     """The arguments for files and databases, which must be opened."""
-
-    sql: str | None
-    format: str | None
-    header: bool
-    delimiter: str | None
-    wide: bool
 
 
 def question(
@@ -82,19 +72,18 @@ def question(
                 because=f"a Question is complete, and {named} is given too",
             )  # fmt: skip
         return statistic
-    given: dict[str, Any] = dict(what)
-    for name in given:
+    for name in what:
         if name not in _ARGUMENTS:
             raise _unknown(name)
-    columns_named = {name: given.pop(name, None) for name in _names_of(Columns)}
-    columns = long_columns(**columns_named) if given.get("wide") else checked_columns(**columns_named)
-    sizes, how = ({name: given.pop(name) for name in _names_of(kind) if name in given} for kind in (Asked, Input))
+    read = reading(what, what.get("person"))
+    given: dict[str, Any] = {name: one for name, one in what.items() if name not in _OF_READING}
+    sizes = {name: given.pop(name) for name in _names_of(Asked) if name in given}
     wanted = asked(usual() if statistic is None else statistic, privacy, **sizes)  # type: ignore[arg-type]  # a Privacy, or refused
-    if how.get("wide") and _of_individuals(wanted.privacy, columns, given):
+    if read.input.wide and _of_individuals(wanted.privacy, read.columns, given):
         wanted = replace(wanted, privacy=wanted.privacy.usually(unit="individual"))
     groups = given.pop("groups", None)
     listed = None if groups is None else _group_names(groups)
-    return Question(wanted, columns, groups=listed, input=Input(**how), **given)
+    return Question(wanted, read.columns, groups=listed, input=read.input, on_bad=read.on_bad, **given)
 
 
 def _of_individuals(privacy: Privacy, columns: Columns, given: Mapping[str, Any]) -> bool:
@@ -103,20 +92,11 @@ def _of_individuals(privacy: Privacy, columns: Columns, given: Mapping[str, Any]
     return privacy.relation == "add_remove" and privacy.leaves_out("unit", "max_value") and not of_cells
 
 
-# What other libraries call these arguments, where the nearest spelling would be another one.
-_ELSEWHERE = {"groupby": "by", "group_by": "by", "group": "by", "column": "key", "user": "person", "weight": "value"}
-
-
 def _unknown(name: str) -> ArgumentTypeError:
     """The error about an argument that does not exist, with what to pass instead."""
-    if name in Privacy.__annotations__:
-        way_out = f"Pass it in the privacy: ss.Privacy(epsilon, delta{'' if name in _FIRST else f', {name}=...'})"
-    elif name in _ELSEWHERE:
-        way_out = f"Did you mean {_ELSEWHERE[name]}?"
-    else:
-        way_out = did_you_mean(name, [*_ARGUMENTS, "statistic", "privacy"]) or (
-            f"Pass some of: {', '.join(sorted(_ARGUMENTS))}"
-        )
+    if name not in Privacy.__annotations__:
+        return unknown(name, {*_ARGUMENTS, "statistic", "privacy"}, "a release")
+    way_out = f"Pass it in the privacy: ss.Privacy(epsilon, delta{'' if name in _FIRST else f', {name}=...'})"
     return ArgumentTypeError(name, HIDDEN, "cannot be passed to a release", way_out)
 
 
@@ -141,6 +121,7 @@ def _names_of(kind: type) -> list[str]:
 
 
 _ARGUMENTS = frozenset(WhatOfFiles.__annotations__)
+_OF_READING = {*OfFiles.__annotations__, "person"}
 _FIRST = ("epsilon", "delta")  # positional arguments of Privacy
 
 
@@ -157,7 +138,7 @@ DEFAULTS = {
 
 
 def shown_arguments(what: type) -> list[inspect.Parameter]:
-    """The arguments of `What` or one of its subclasses, with their defaults; columns first."""
+    """The arguments of one of the lists, with their defaults; columns first."""
     keyword, needed = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.empty
     typed = [
         inspect.Parameter(name, keyword, default=DEFAULTS.get(name, needed), annotation=one.__forward_arg__)

@@ -17,6 +17,7 @@ from ..errors import HIDDEN, ArgumentError, check_type
 from ..plan import Asked
 from ..plan.mechanism import measuring
 from ..privacy import Privacy
+from ..reading.arguments import Reading
 from ..reading.columns import Columns, OnBad, check_on_bad
 from ..reading.found import Input
 from ..sketch.estimators import checked_confidence
@@ -39,7 +40,7 @@ class Question:
     count_pairs: bool | None = None
     clip: bool = False
     auto_max_value: AutoMaxValue | None = None
-    on_bad: OnBad = "error"
+    on_bad: OnBad = Reading.on_bad
     confidence: float = 0.95
     input: Input = field(default_factory=Input)
 

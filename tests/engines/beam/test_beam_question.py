@@ -10,7 +10,7 @@ import pytest
 from beam_pipelines import beam, result
 
 import stablesketch as ss
-from stablesketch.beam import Release, SecretFrom
+from stablesketch.beam import Release, SecretFrom, Sketch
 from stablesketch.plan import Asked
 from stablesketch.reading.columns import Columns
 from stablesketch.reading.found import Input
@@ -36,6 +36,13 @@ def test_it_takes_what_elements_can_have_with_the_same_defaults() -> None:
     common = set(inspect.get_annotations(What))
     assert found.keys() == common | OF_BEAM.keys() | PAID
     assert {name: found[name].default for name in common} == {name: DEFAULTS[name] for name in common}
+
+
+def test_a_stored_sketch_is_read_by_the_same_defaults() -> None:
+    found = inspect.signature(Sketch).parameters
+    assert {name: found[name].default for name in ("clip", "on_bad")} == {
+        name: DEFAULTS[name] for name in ("clip", "on_bad")
+    }
 
 
 def test_it_asks_the_same() -> None:

@@ -18,8 +18,8 @@ from scipy import stats
 
 import stablesketch as ss
 from stablesketch.engines.local.exact import ExactGroup, exact_values
+from stablesketch.reading.arguments import Reading
 from stablesketch.reading.columns import checked_columns
-from stablesketch.reading.found import Input
 from stablesketch.statistic import Statistic
 
 RNG = np.random.default_rng(12)
@@ -38,7 +38,7 @@ TOTALS = {
 
 
 def exact(statistic: Statistic, value: str | None = None, by: list[str] | None = None) -> list[ExactGroup]:
-    return exact_values(FRAME, statistic, checked_columns(["key"], value, by or []), Input(), "error")
+    return exact_values(FRAME, statistic, Reading(checked_columns(["key"], value, by or [])))
 
 
 @pytest.mark.parametrize("value", [None, "value"])

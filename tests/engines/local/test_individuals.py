@@ -20,6 +20,7 @@ import stablesketch as ss
 from stablesketch.cli.app import run
 from stablesketch.engines.local.collect import collected_shard
 from stablesketch.engines.local.fold import Fold, Unfolded
+from stablesketch.reading.arguments import Reading
 from stablesketch.reading.columns import Columns, checked_columns
 from stablesketch.reading.found import Input
 from stablesketch.reading.wide import long_columns
@@ -34,7 +35,7 @@ EACH = LONG.loc[LONG.index.repeat(LONG["n"])].drop(columns="n")  # a row for eve
 
 
 def state(data: Any, plan: ss.Plan, columns: Columns, how: Input | None = None) -> tuple[bytes, int]:
-    found = collected_shard(data, plan, ss.Secret.from_bytes(SECRET), "s", columns, how=how)
+    found = collected_shard(data, plan, ss.Secret.from_bytes(SECRET), "s", Reading(columns, how or Input()))
     return found.to_bytes(), found.pairs
 
 

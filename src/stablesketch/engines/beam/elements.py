@@ -20,6 +20,7 @@ import numpy as np
 
 from ...errors import ArgumentTypeError, DataError
 from ...privacy import Privacy
+from ...reading.arguments import Reading
 from ...reading.columns import BadRow, Columns, OnBad, Zeros, bad_rows, check_on_bad, no_key, no_value
 from ...reading.libraries import need
 from ...sketch.columns import MAX_WEIGHT
@@ -71,7 +72,7 @@ class ElementReader:
     by: bool
     weighted: bool
     largest: int | None
-    on_bad: OnBad = "error"
+    on_bad: OnBad = Reading.on_bad
     zeros: Zeros = "absent"
 
     def __post_init__(self) -> None:

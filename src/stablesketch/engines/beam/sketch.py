@@ -10,6 +10,7 @@ from ...errors import ArgumentTypeError, check_type
 from ...plan import Plan
 from ...reading.columns import OnBad, zeros_under
 from ...reading.libraries import need
+from ...release.question import Question
 from ..secret_from import SecretFrom, TheSecret
 from ..stored_plan import largest_value, refuse_whole_keys
 from .collect_fn import CollectFn, secret_of
@@ -28,8 +29,8 @@ class Sketch(beam.PTransform):  # type: ignore[misc, name-defined]
     """
 
     def __init__(
-        self, plan: Plan, *, secret: SecretFrom, by: bool = False, shard: str | None = None, clip: bool = False,
-        on_bad: OnBad = "error",
+        self, plan: Plan, *, secret: SecretFrom, by: bool = False, shard: str | None = None,
+        clip: bool = Question.clip, on_bad: OnBad = Question.on_bad,
     ) -> None:  # fmt: skip
         super().__init__()
         check_type("plan", plan, Plan, "must be a Plan", "Pass the result of ss.plan(...)")

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from ...collector import Collector
 from ...plan import Plan
+from ...reading.arguments import Reading
 from ...reading.columns import Columns, OnBad
 from ...reading.duckdb import DuckDB
-from ...reading.found import Input
 from ...reading.opened import opened
 from ...reading.streams import Stream
 from ...reading.tables import Table
+from ...release.question import Question
 from ...release.source import Progress
 from ...secret import Secret
 from ..stored_plan import largest_value, refuse_whole_keys
@@ -20,43 +22,25 @@ from .pour import BadBatch, pour
 
 
 def collected_shard(
-    data: object,
-    plan: Plan,
-    secret: Secret,
-    shard: str | None,
-    columns: Columns,
-    *,
-    how: Input | None = None,
-    clip: bool = False,
-    on_bad: OnBad = "error",
+    data: object, plan: Plan, secret: Secret, shard: str | None, read: Reading, *, clip: bool = Question.clip,
     progress: Progress | None = None,
-) -> Collector:
+) -> Collector:  # fmt: skip
     """A collector of these data, as one shard among others, to be stored, merged and released elsewhere."""
     collector = plan.open(secret, shard)
-    poured(
-        data, plan, columns,
-        lambda read: pour(read, collector, clip=clip, progress=progress),
-        how=how or Input(), clip=clip, on_bad=on_bad, progress=progress,
-    )  # fmt: skip
+    work = partial(pour, collector=collector, clip=clip, progress=progress)
+    poured(data, plan, read, work, clip=clip, progress=progress)
     return collector
 
 
 def poured(
-    data: object,
-    plan: Plan,
-    columns: Columns,
-    work: Callable[[Iterator[Any]], object],
-    *,
-    how: Input,
-    clip: bool,
-    on_bad: OnBad,
+    data: object, plan: Plan, read: Reading, work: Callable[[Iterator[Any]], object], *, clip: bool,
     progress: Progress | None = None,
-) -> None:
+) -> None:  # fmt: skip
     """Runs `work` on the batches of these data."""
     refuse_whole_keys(plan)
-    columns, largest = columns.under(plan.privacy.relation), largest_value(plan, clip)
+    columns, largest, on_bad = read.columns.under(plan.privacy.relation), largest_value(plan, clip), read.on_bad
     with DuckDB() as duckdb:
-        source = opened(duckdb, data, columns, how, on_bad)
+        source = opened(duckdb, data, columns, read.input, on_bad)
         if on_bad == "skip":
             source = source.kept(duckdb, columns, on_bad)
         batches = (

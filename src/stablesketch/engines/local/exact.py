@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 from ...bounding.groups import Name, in_order
 from ...bounding.persons import bounded, used_of_each
 from ...errors import ArgumentError, ArgumentTypeError, Shown
 from ...numbers.checked import checked_whole
-from ...reading.columns import Columns, OnBad, checked_columns
+from ...privacy import Privacy
+from ...reading.arguments import OfFiles, Reading, check_names, reading
+from ...reading.columns import Columns
 from ...reading.duckdb import DuckDB
-from ...reading.found import Input
 from ...reading.opened import opened_table, with_usual_types
-from ...reading.wide import long_columns
+from ...release.arguments import asks
+from ...release.question import Question
 from ...release.tabular import Column, Tabular, names_of_groups, parts_of
 from ...secret import Secret
 from ...statistic import Statistic, usual
@@ -41,8 +43,8 @@ class ExactGroup(NamedTuple):
 class Bound(NamedTuple):
     """How much of one person is used: the number of pairs and of groups."""
 
-    pairs: int = 1
-    groups: int = 1
+    pairs: int = Privacy.pairs_per_person
+    groups: int = Question.groups_per_person
 
 
 LEAST = Bound()
@@ -117,22 +119,15 @@ class Exact(Tabular):
         return {name: Column(str, [one.group[i] for one, *_ in rows], name) for i, name in enumerate(by)} | found
 
 
+@asks(OfFiles)
 def exact(
     data: object,
     statistic: Statistic | None = None,
     *,
-    key: str | Sequence[str] | None = None,
-    value: str | None = None,
-    by: str | Sequence[str] | None = None,
     person: str | None = None,
-    pairs_per_person: int = 1,
-    groups_per_person: int = 1,
-    on_bad: OnBad = "error",
-    sql: str | None = None,
-    format: str | None = None,
-    header: bool = True,
-    delimiter: str | None = None,
-    wide: bool = False,
+    pairs_per_person: int = LEAST.pairs,
+    groups_per_person: int = LEAST.groups,
+    **how: Unpack[OfFiles],
 ) -> Exact:
     """The true value, **not private**: for the curator only, to plan with and to compare with a release.
 
@@ -145,10 +140,11 @@ def exact(
     Raises:
         DataError: the data cannot be read, or a row is invalid; it names file, row and column.
     """
+    check_names(exact, how)
     statistic = usual() if statistic is None else statistic
     if not isinstance(statistic, Statistic):
         raise ArgumentTypeError("statistic", statistic, "must be a statistic", f"Pass {usual().named}, for example")
-    columns = (long_columns if wide else checked_columns)(key, value, by, person)
+    read = reading(how, person)
     bound = Bound(
         _at_least_one("pairs_per_person", pairs_per_person), _at_least_one("groups_per_person", groups_per_person)
     )
@@ -157,27 +153,26 @@ def exact(
             raise ArgumentError(
                 name, given, "needs a column of people", f"Name it ({arg('person')}), or leave out {arg(name)}"
             )
-    found = exact_values(data, statistic, columns, Input(format, header, delimiter, sql, wide), on_bad, bound)
-    return Exact(statistic, found, columns.by, None if person is None else bound, wide)
+    found = exact_values(data, statistic, read, bound)
+    return Exact(statistic, found, read.columns.by, None if person is None else bound, read.input.wide)
 
 
 def _at_least_one(name: str, given: object) -> int:
     return checked_whole(name, given, "Pass 20, for example", least=1, must="must be a whole number of 1 or more")
 
 
-def exact_values(
-    data: object, statistic: Statistic, columns: Columns, how: Input, on_bad: OnBad, bound: Bound = LEAST
-) -> list[ExactGroup]:
+def exact_values(data: object, statistic: Statistic, read: Reading, bound: Bound = LEAST) -> list[ExactGroup]:
     """The statistic of every group, or of all data; with a column of people, of what `bound` keeps of each person."""
-    return exact_by_bound(data, statistic, columns, how, on_bad, [None if columns.person is None else bound])[0]
+    return exact_by_bound(data, statistic, read, [None if read.columns.person is None else bound])[0]
 
 
 def exact_by_bound(
-    data: object, statistic: Statistic, columns: Columns, how: Input, on_bad: OnBad, bounds: Sequence[Bound | None]
+    data: object, statistic: Statistic, read: Reading, bounds: Sequence[Bound | None]
 ) -> list[list[ExactGroup]]:
     """Like `exact_values`, for each of `bounds`; None keeps all. Rows are drawn as in a release, under one secret."""
+    columns = read.columns
     with DuckDB() as duckdb:
-        source = opened_table(duckdb, with_usual_types(data, columns), columns, how, on_bad)
+        source = opened_table(duckdb, with_usual_types(data, columns), columns, read.input, read.on_bad)
         query, own = source.query(columns, "skip"), Secret.generate()
         with_zeros = source.query(replace(columns, zeros="kept"), "skip")
 

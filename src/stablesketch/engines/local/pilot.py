@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...bounding.max_value import digit_counts
 from ...bounding.pilot import chosen_pairs_per_person
 from ...errors import ArgumentError, LedgerMismatch
 from ...ledger.record import PEOPLE
-from ...reading.columns import OnBad, checked_columns
+from ...reading.arguments import reading
 from ...reading.duckdb import DuckDB
-from ...reading.found import Input
 from ...reading.opened import opened_table
 from ...release.decide import ask_of_pilot
 from ...release.publish import Till
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def pilot(
-    data: object, person: str, how: Input, on_bad: OnBad, epsilon: float, quantile: float,
+    data: object, person: str, how: Mapping[str, Any], epsilon: float, quantile: float,
     ledger: Ledger | None = None, label: str = "",
 ) -> int:  # fmt: skip
     """Approximately the number of rows that `quantile` of the people do not exceed. ε-private; paid for on return.
@@ -48,10 +48,11 @@ def pilot(
         )
     till = Till(ledger, label)
     ask = ask_of_pilot(epsilon)
-    columns = replace(checked_columns([person]), person=person)
+    read = reading({**how, "key": person})
+    columns = replace(read.columns, person=person)
     with until_shown(), DuckDB() as duckdb:
         till.check(ask)
-        source = opened_table(duckdb, data, columns, how, on_bad)
+        source = opened_table(duckdb, data, columns, read.input, read.on_bad)
         rows = source.batches(f"select count(*) as v from ({source.query(columns, 'skip')}) group by u")
         found = chosen_pairs_per_person(digit_counts(rows), epsilon, quantile)
         till.pay(ask, lambda _: json.dumps({"epsilon": epsilon, "pairs_per_person": found}))

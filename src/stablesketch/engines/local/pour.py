@@ -71,7 +71,7 @@ def _wrong(item: Any, largest: int | None, zeros: Zeros, *, value: bool) -> tupl
     return None
 
 
-def pour(batches: Iterable[Any], collector: Collector, *, clip: bool = False, progress: Progress | None = None) -> None:
+def pour(batches: Iterable[Any], collector: Collector, *, clip: bool, progress: Progress | None = None) -> None:
     """Counts every pair of the batches (columns k0, ..., v)."""
     plan = collector.plan
     rows = _rows(plan, lambda _, *folded: collector.add_folded(*folded), grouped=False)
@@ -122,7 +122,7 @@ def pour_groups(
     batches: Iterable[Any],
     groups: ListedGroups | MetGroups,
     *,
-    clip: bool = False,
+    clip: bool,
     progress: Progress | None = None,
     most: int | None = None,
     zeros: Zeros | None = None,

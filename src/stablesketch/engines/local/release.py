@@ -107,7 +107,7 @@ class LocalSource:
             source.check_names(columns, question.groups)
         if isinstance(source, Table) and question.reads_again and question.on_bad == "error":
             # SQL works on these rows before this process sees them, so they are checked first.
-            bad = source.first_bad(columns, question.largest)
+            bad = source.first_bad(columns, question.largest, question.on_bad)
             if bad is not None:
                 raise bad
 

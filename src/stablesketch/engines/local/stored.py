@@ -8,9 +8,9 @@ release spends it, in memory, in its file and in the ledger.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import islice
-from typing import Any
+from typing import Any, Unpack
 
 from ...bounding.groups import Name
 from ...collector import Collector, merge_blobs
@@ -18,9 +18,10 @@ from ...collector.shards import of_group
 from ...collector.wire import decode
 from ...errors import ArgumentTypeError, BlobError, DataError, check_type
 from ...plan import Plan
-from ...reading.columns import OnBad, checked_columns
-from ...reading.found import Input
+from ...reading.arguments import OfFiles, check_names, reading
 from ...reading.libraries import need
+from ...release.arguments import asks
+from ...release.question import Question
 from ...release.tabular import names_of_groups
 from ...secret import Secret
 from ...text.wording import arg
@@ -35,22 +36,16 @@ _AT_ONCE = 64  # stored collectors that are added up in one step
 _NAME = "the table"
 
 
+@asks(OfFiles)
 def collect(
     data: object,
     plan: Plan,
     *,
-    key: str | Sequence[str],
-    value: str | None = None,
-    by: str | Sequence[str] | None = None,
     secret: Secret | None = None,
     shard: str | None = None,
     separate: bool = False,
-    clip: bool = False,
-    on_bad: OnBad = "error",
-    sql: str | None = None,
-    format: str | None = None,
-    header: bool = True,
-    delimiter: str | None = None,
+    clip: bool = Question.clip,
+    **how: Unpack[OfFiles],
 ) -> Any:
     """A pyarrow Table with a collector for each group: the columns `by`, as text, and `collector`, binary.
 
@@ -63,33 +58,35 @@ def collect(
     several columns is the JSON of its list. Name the shard after the data ("2026-11-15"): merging the same data twice
     is then refused, even if they were collected with other columns `by`. Without a name it gets a random one. People
     are not bounded here: a person must have at most the plan's `pairs_per_person` pairs in everything that is merged.
+    Data are read as `ss.release` reads them; with `wide`, a row is a sample and a column a key.
 
     Raises:
         DataError: the data cannot be read, or a row is invalid; it names file, row and column.
     """
     check_type("plan", plan, Plan, "must be a Plan", "Pass the result of ss.plan(...)")
-    kept = checked_secret(secret)
-    columns, whole, how = checked_columns(key, value, by), named_shard(shard), Input(format, header, delimiter, sql)
+    check_names(collect, how)
+    kept, read, whole = checked_secret(secret), reading(how), named_shard(shard)
+    by = read.columns.by
     states: dict[Name, bytes] = {}
 
     def groups_of(turn: int) -> MetGroups:
-        return MetGroups(plan, kept, f"{whole}/{turn}", columns.by, separate=separate)
+        return MetGroups(plan, kept, f"{whole}/{turn}", by, separate=separate)
 
     def by_group(batches: Iterator[Any]) -> None:
         for name, collector in pour_in_turns(batches, groups_of, clip=clip, most=_OPEN_GROUPS):
             if name in states:
                 collector.merge(Collector.from_bytes(states[name], collector.secret))
             # Everything becomes one shard, as if there had been only one turn.
-            collector.rename(of_group(whole, columns.by, name))
+            collector.rename(of_group(whole, by, name))
             states[name] = collector.to_bytes()
 
-    if columns.by:
-        poured(data, plan, columns, by_group, how=how, clip=clip, on_bad=on_bad)
+    if by:
+        poured(data, plan, read, by_group, clip=clip)
     else:
-        all_of_it = collected_shard(data, plan, kept, whole, columns, how=how, clip=clip, on_bad=on_bad)
+        all_of_it = collected_shard(data, plan, kept, whole, read, clip=clip)
         states[()] = all_of_it.to_bytes()
     pa = need("pyarrow")
-    names = names_of_groups(columns.by, [COLUMN])
+    names = names_of_groups(by, [COLUMN])
     table = {each: pa.array([name[i] for name in sorted(states)], pa.string()) for i, each in enumerate(names)}
     return pa.table({**table, COLUMN: pa.array([states[name] for name in sorted(states)], pa.binary())})
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Unpack
 
 from ...collector import Collector
 from ...errors import DataError, check_type
 from ...plan import Plan
-from ...reading.columns import OnBad, check_on_bad, checked_columns
+from ...reading.arguments import OfPairs, check_names, reading
 from ...reading.libraries import need
+from ...release.arguments import asks
+from ...release.question import Question
 from ..secret_from import SecretFrom, TheSecret
 from ..stored_plan import largest_value, named_shard, refuse_whole_keys
 from . import job
@@ -17,23 +20,22 @@ from .frame import NAME, DataFrame, Pairs, back_quoted
 from .work import OPEN_GROUPS, Recipe, checked_open
 
 
+@asks(OfPairs)
 def sketch(
     df: DataFrame,
     plan: Plan,
     *,
-    key: str | Sequence[str],
-    value: str | None = None,
     secret: SecretFrom,
     shard: str | None = None,
-    clip: bool = False,
-    on_bad: OnBad = "error",
+    clip: bool = Question.clip,
+    **how: Unpack[OfPairs],
 ) -> Collector:
     """A collector of the whole DataFrame: the same, to the last bit, as if one machine had read the rows.
 
     `shard` is its name wherever it is merged. Name it after the data ("2026-11-15"): merging the same data twice is
     then refused. Without a name it gets a random one.
     """
-    pairs, recipe = _asked(df, plan, key, value, None, secret, shard, clip, on_bad)
+    pairs, recipe = _asked(sketch, df, plan, how, None, secret, shard, clip)
     whole = plan.open(recipe.secret.find(), recipe.shard)
     whole.rename(f"{recipe.shard}/all")  # until all are merged
     with job.large_batches(df, pairs.columns.names):
@@ -42,19 +44,18 @@ def sketch(
     return whole
 
 
+@asks(OfPairs)
 def sketch_by(
     df: DataFrame,
     plan: Plan,
     *,
-    key: str | Sequence[str],
-    value: str | None = None,
     by: str | Sequence[str],
     secret: SecretFrom,
     shard: str | None = None,
     separate: bool = False,
     open_groups: int = OPEN_GROUPS,
-    clip: bool = False,
-    on_bad: OnBad = "error",
+    clip: bool = Question.clip,
+    **how: Unpack[OfPairs],
 ) -> DataFrame:
     """A collector for each group: a DataFrame with the columns `by`, as text, and `collector`, binary.
 
@@ -67,7 +68,7 @@ def sketch_by(
     "/" + the JSON object of its columns `by`, as with `ss.collect`. The job runs at once, so that an invalid row raises
     an error here, and its result is persisted; unpersist it once it is stored.
     """
-    pairs, recipe = _asked(df, plan, key, value, by, secret, shard, clip, on_bad, separate=separate)
+    pairs, recipe = _asked(sketch_by, df, plan, how, by, secret, shard, clip, separate=separate)
     recipe = replace(recipe, open_groups=checked_open(open_groups))
     functions = need("pyspark.sql.functions", "spark")
     states = job.grouped_states(pairs.every, recipe, recipe.secret.find()).persist()
@@ -110,15 +111,15 @@ def merged(df: DataFrame, *, secret: SecretFrom, column: str = "collector") -> C
 
 
 def _asked(
-    df: DataFrame, plan: Plan, key: object, value: str | None, by: object, secret: SecretFrom, shard: str | None,
-    clip: bool, on_bad: OnBad, *, separate: bool = False,
+    door: Callable[..., object], df: DataFrame, plan: Plan, how: OfPairs, by: object, secret: SecretFrom,
+    shard: str | None, clip: bool, *, separate: bool = False,
 ) -> tuple[Pairs, Recipe]:  # fmt: skip
     check_type("plan", plan, Plan, "must be a Plan", "Pass the result of ss.plan(...)")
     whole = named_shard(shard)
     refuse_whole_keys(plan)
-    check_on_bad(on_bad)
-    reference = TheSecret(job.checked_reference(secret))
-    columns = checked_columns(key, value, by).under(plan.privacy.relation)
-    pairs = Pairs(df, columns, largest_value(plan, clip), skip=on_bad == "skip")
+    check_names(door, how)
+    reference, read = TheSecret(job.checked_reference(secret)), reading({**how, "by": by})
+    columns = read.columns.under(plan.privacy.relation)
+    pairs = Pairs(df, columns, largest_value(plan, clip), skip=read.on_bad == "skip")
     recipe = Recipe(reference, columns.by, plan.to_json(), clip, shard=whole, each=separate)
     return pairs, recipe

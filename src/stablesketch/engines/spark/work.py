@@ -28,6 +28,7 @@ from ...numbers.checked import checked_whole
 from ...plan import Plan
 from ...reading.columns import Zeros
 from ...reading.libraries import need
+from ...release.question import Question
 from ...secret import Secret
 from ...sketch.workers import limit_threads
 from .. import failure
@@ -49,7 +50,7 @@ class Recipe:
     secret: TheSecret
     by: tuple[str, ...] = ()
     plan: str = ""
-    clip: bool = False
+    clip: bool = Question.clip
     shard: str = ""
     names: tuple[Name, ...] | None = None
     each: bool = False  # whether every group has its own secret

@@ -16,6 +16,7 @@ from ...errors import ArgumentError, check_choice
 from ...reading.libraries import need
 from ...reading.numpy_arrow import scalar
 from ...reading.values import digits_of
+from ...release.question import Question
 from ...text.wording import arg
 
 LineFormat = Literal["json", "csv", "tsv", "zeek", "lines"]
@@ -56,7 +57,7 @@ class LineFields:
     time_unit: TimeUnit = "s"
     value: str | None = None
     max_value: int = 1
-    clip: bool = False
+    clip: bool = Question.clip
     names: tuple[str, ...] | None = None
     delimiter: str = ","
     person: str | None = None
@@ -65,7 +66,7 @@ class LineFields:
     def of(
         cls, *, format: str | None = None, preset: str | None = None, key: tuple[str, ...] = (),
         time: str | None = None, time_unit: str | None = None, value: str | None = None, max_value: int | None = None,
-        clip: bool = False, names: tuple[str, ...] | None = None, delimiter: str | None = None, source: str = "-",
+        clip: bool = clip, names: tuple[str, ...] | None = None, delimiter: str | None = None, source: str = "-",
         person: str | None = None,
     ) -> LineFields:  # fmt: skip
         """The fields as users name them; the rest comes from the preset, or from the name of the file.
