@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import ClassVar
 
@@ -141,16 +142,22 @@ class BareMechanism(Mechanism):
         if asked.sized or of_another:
             return self.reaching(asked)
         aims = asked.error is not None or self.guesses
-        if not aims or privacy.pairs > 0 or privacy.total > 0 or asked.expected is not None:
-            try:
-                return self.reaching(asked)
-            except PlanInfeasible:
-                if not aims or asked.error is not None:
-                    raise
+        if aims and not (privacy.pairs > 0 or privacy.total > 0 or asked.expected is not None):
+            return self._before_the_floor(asked)
+        try:
+            return self.reaching(asked)
+        except PlanInfeasible:
+            if aims and asked.error is None:
+                with suppress(PlanInfeasible):
+                    return self._before_the_floor(asked)
+            raise  # what would do in the stream that was asked about
+
+    def _before_the_floor(self, asked: Asked) -> Plan:
+        """The plan with the entries that reach the error in a long stream."""
         long = self.reaching(asked.in_a_long_stream())
         # What is measured depends on what is public, so sizes are matched by what they measure, not by position.
         sizes = {one.statistic: one.size for one in long.measurements}
-        size = tuple(sizes.get(each, 0) for each in asked.statistic.needs(privacy))
+        size = tuple(sizes.get(each, 0) for each in asked.statistic.needs(asked.privacy))
         sized = replace(asked, error=None, size=size if asked.statistic.derived else long.size)
         return replace(self.reaching(sized), asked=asked)
 
