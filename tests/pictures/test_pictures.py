@@ -15,6 +15,7 @@ from xml.etree import ElementTree
 
 import matplotlib
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 import stablesketch as ss
 from stablesketch.cli.app import run
@@ -444,13 +445,45 @@ def test_what_is_computed_from_one_sketch_has_the_picture_of_that_sketch() -> No
     assert len(figure.axes) == 3
 
 
+PEOPLE = ss.Privacy(1.0, 1e-9, pairs_per_person=20)
+WORDY = {
+    "two panels": ss.plan(ss.Hill(1), ss.Privacy(1.0, 1e-9)),
+    "two panels of people": ss.plan(ss.Hill(1), PEOPLE, expected=90.0),
+    "counts": ss.plan(ss.Distinct(), ss.Privacy(1.0, 1e-9)),
+    "counts at a value": ss.plan(ss.Distinct(), ss.Privacy(1.0, 1e-9), expected=123_456.0),
+    "values": ss.plan(ss.Atkinson(0.5), ss.Privacy(0.123, 1.23e-9, max_value=1_000_000)),
+    "groups": ss.plan(ss.Hill(0.5), replace(PEOPLE, max_value=1_000, groups=10), expected=123_456.0),
+    "bare": ss.plan(ss.Hill(0.5), replace(PEOPLE, pairs=100_000, relation="replace"), size=50, mechanism="bare"),
+}
+
+
+@pytest.mark.parametrize("name", WORDY)
+def test_no_text_of_a_plan_is_cut_off_or_runs_into_another(name: str) -> None:
+    """The title ended in "adding or removing any one p", and a long label reached into it."""
+    chosen = WORDY[name]
+    around = AROUND_BARE if name == "bare" else AROUND
+    figure = plan_picture(chosen, replace(around, sketch=drawn_measurement(chosen)))
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    style.in_style(figure.draw_without_rendering)()
+    axes = [each for each in figure.axes if each.get_visible()]
+    texts = [figure._suptitle, *(text for one in axes for text in (one._left_title, one.xaxis.label, one.yaxis.label))]
+    shown = [text for text in texts if text is not None and text.get_text()]
+    boxes = [(text.get_text(), text.get_window_extent(renderer)) for text in shown]
+    assert len(figure.get_suptitle()) > 60
+    for text, box in boxes:
+        assert figure.bbox.x0 <= box.x0 <= box.x1 <= figure.bbox.x1, text
+        assert figure.bbox.y0 <= box.y0 <= box.y1 <= figure.bbox.y1, text
+    for (one, its), (other, others) in itertools.combinations(boxes, 2):
+        assert not its.overlaps(others), (one, other)
+
+
 def test_counts_have_registers_and_the_noise_of_the_exact_table() -> None:
     chosen = ss.plan(ss.Distinct(), ss.Privacy(1.0, 1e-6), size=100)
     around = neighbourhood(chosen)
     assert around.by_epsilon == around.exact_by_epsilon
     assert (100, chosen.error) in around.by_size
     left, middle, _ = plan_picture(chosen, around).axes
-    assert left.get_ylabel() == "noise on the number of keys, standard deviation"
+    assert left.get_ylabel() == "noise on the number of keys,\nstandard deviation"
     assert middle.get_xlabel() == "registers of the sketch"
 
 
@@ -467,7 +500,7 @@ def test_entropy_has_its_noise_in_a_stream_of_some_length(pairs: int) -> None:
     assert all(error > 0.0 for _, error in around.by_epsilon)
     left, middle = plan_picture(chosen, around).axes
     for axes, at in ((left, 1.0), (middle, 100.0)):
-        assert axes.get_ylabel() == f"error in nats, in a stream of {length:,} pairs"
+        assert axes.get_ylabel().replace("\n", " ") == f"error in nats, in a stream of {length:,} pairs"
         assert [at, expected.error] in [
             line.get_xydata().tolist()[0] for line in axes.lines if len(line.get_xydata()) == 1
         ]

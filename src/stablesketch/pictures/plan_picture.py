@@ -20,7 +20,7 @@ from ..statistic import usual
 from ..text.spoken import at_most, short
 from ..text.wording import arg
 from .bare_plan_picture import EXACT, STEPS, Neighbourhood, bare_neighbourhood, draw_bare, draw_by_epsilon, promise
-from .style import BLUE, GREY, INK, SKY, VERMILION, in_style, log_axes, panels
+from .style import BLUE, GREY, INK, SKY, VERMILION, in_style, log_axes, panels, titled_panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -89,10 +89,8 @@ def plan_picture(chosen: Plan, around: Neighbourhood | None = None) -> Figure:
     else:
         figure = _draw(chosen, around or neighbourhood(chosen))
         kind, protected = "A plan", change(privacy)
-    figure.suptitle(
-        f"{kind} of {said}: ε = {at_most(privacy.epsilon, 3)}, δ = {at_most(privacy.delta, 3)}, {protected}",
-        x=0.01, ha="left", fontsize=15, color=INK,
-    )  # fmt: skip
+    price = f"ε = {at_most(privacy.epsilon, 3)}, δ = {at_most(privacy.delta, 3)}"
+    titled_panels(figure, f"{kind} of {said}: {price}, {protected}")
     return figure
 
 
