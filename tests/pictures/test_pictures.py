@@ -399,13 +399,25 @@ def test_where_a_value_is_expected_errors_include_the_noise() -> None:
     assert y == pytest.approx((around.by_size_alone[1][1] ** 2 + 2 * (AT.noise / x) ** 2) ** 0.5)
 
 
-def test_the_exact_mechanism_is_drawn_beside_a_sketch() -> None:
-    exact = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6), mechanism="exact")
+@pytest.mark.parametrize("statistic", [ss.Moment(0.5), ss.Hill(0.5), ss.Distinct()], ids=str)
+def test_the_exact_mechanism_is_drawn_beside_the_sketch_that_would_be_planned(statistic: Statistic) -> None:
+    """It was a sketch of 200, which nobody had chosen."""
+    exact = ss.plan(statistic, ss.Privacy(1.0, 1e-6), mechanism="exact")
+    one = drawn_measurement(exact)
+    planned = drawn_measurement(ss.plan(statistic, ss.Privacy(1.0, 1e-6)))
     around = neighbourhood(exact)
-    assert (around.sketch.mechanism, around.sketch.size) == ("sketch", 200)
+    assert around.sketch.releases_like(planned)
+    assert (planned.size, planned.error) in around.by_size
     left, middle, _ = plan_picture(exact, around).axes
-    assert left.lines[-1].get_xydata().tolist() == [pytest.approx([1.0, exact.error])]
+    assert left.lines[-1].get_xydata().tolist() == [pytest.approx([one.privacy.epsilon, one.error])]
+    assert left.get_legend().get_texts()[0].get_text() == f"sketch of {planned.size:,}, the default"
     assert len(middle.lines) == 1  # the exact table has no size
+    assert middle.get_xlabel().endswith(", 64 per key") == (planned.buckets > 1)
+
+
+def test_an_exact_plan_without_a_sketch_to_compare_with_says_what_is_missing() -> None:
+    with pytest.raises(ss.ArgumentError, match=r"plan must exist at ε = 1 to be drawn \(.*δ"):
+        plan_picture(ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-60), mechanism="exact"))
 
 
 def test_every_point_of_a_bare_picture_is_a_plan() -> None:
@@ -441,8 +453,25 @@ def test_what_is_computed_from_one_sketch_has_the_picture_of_that_sketch() -> No
     hill = ss.plan(ss.Hill(0.5), ss.Privacy(1.0, 1e-6), size=50)
     assert drawn_measurement(hill).statistic == ss.Moment(0.5)
     figure = plan_picture(hill, AROUND)
-    assert "A plan of F_0.5, for the Hill number of order 0.5" in figure.get_suptitle()
     assert len(figure.axes) == 3
+
+
+def test_a_picture_of_one_measurement_says_so_and_what_the_whole_plan_was_asked_for() -> None:
+    """The title had the ε of F_0.5, 0.9, and the plan said 1 was asked for and 0.9858 reached."""
+    hill = ss.plan(ss.Hill(0.5), ss.Privacy(1.0, 1e-6), size=50)
+    figure = plan_picture(hill, replace(AROUND, sketch=drawn_measurement(hill)))
+    assert figure.get_suptitle().splitlines() == [
+        "Plan: Hill number of order 0.5 at ε = 1, δ = 1e-06, adding or removing any one pair",
+        "Shown: F_0.5, which it is computed from, at its share of ε, 0.9",
+    ]
+    assert figure.axes[0].get_xlabel() == "ε of F_0.5"
+    shannon = ss.plan(ss.Hill(1), ss.Privacy(1.0, 1e-6), size=128)
+    figure = plan_picture(shannon, replace(AROUND, sketch=drawn_measurement(shannon)))
+    assert figure.get_suptitle().splitlines()[1] == "Shown: Shannon entropy, which it is computed from"
+    assert (figure.axes[0].get_xlabel(), plan_picture(PLAN, AROUND).axes[0].get_xlabel()) == ("ε", "ε")
+    bare = ss.plan(ss.Hill(0.5), ROWS, size=50, mechanism="bare")
+    figure = plan_picture(bare, replace(AROUND_BARE, sketch=drawn_measurement(bare)))
+    assert figure.get_suptitle().startswith("Bare plan: Hill number of order 0.5 at ε = 1, δ = 1e-06, replacing 1 of")
 
 
 PEOPLE = ss.Privacy(1.0, 1e-9, pairs_per_person=20)
@@ -520,7 +549,7 @@ def test_a_plan_of_several_sketches_has_none_and_nothing_is_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     several = ss.plan(ss.Profile([0.5, 1]), replace(ROWS, pairs=100_000), size=50, mechanism="bare")
-    with pytest.raises(ss.ArgumentError, match="must be for a single sketch"):
+    with pytest.raises(ss.ArgumentError, match="plan must be for a single sketch"):
         plan_picture(several)
     for counted in (ss.Total(), ss.Moment(1.0)):
         with pytest.raises(ss.ArgumentError, match=r"must be for a single sketch.*this has 0"):
@@ -529,7 +558,10 @@ def test_a_plan_of_several_sketches_has_none_and_nothing_is_written(
         plan_picture(ss.plan(ss.Shannon(), ROWS, mechanism="exact"))
     asked = shlex.split("plan --statistic profile --order 0.25,0.5 --epsilon 1 --delta 1e-6 --size 50")
     assert run([*asked, "-o", str(tmp_path / "plan.json"), "--plot", str(tmp_path / "plan.svg")]) == 2
-    assert "must be for a single sketch" in capsys.readouterr().err
+    assert "--plot must be for a single sketch" in " ".join(capsys.readouterr().err.split())
+    exact = shlex.split("plan --statistic shannon --mechanism exact --epsilon 1 --delta 1e-6 --plot")
+    assert run([*exact, str(tmp_path / "plan.svg")]) == 2
+    assert "--plot must be for a sketch if the noise depends on" in " ".join(capsys.readouterr().err.split())
     assert list(tmp_path.iterdir()) == []
 
 

@@ -32,7 +32,7 @@ INK, GREY, GRID, WHITE = "#1A1A1A", "#555555", "#DDDDDD", "#FFFFFF"
 COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, INK)
 LINES = ("-", "--", "-.", ":")
 WIDTH = 8.0  # inches: words stay legible on a phone, which shows it at half size
-_LINE = 92  # characters across two panels
+_LINE = 100  # characters across two panels
 _BESIDE = 40  # characters of a label beside one panel, which is less high than wide
 
 _STYLE: dict[str, Any] = {
