@@ -545,6 +545,22 @@ def test_bare_entropy_has_two_panels_of_plans() -> None:
     assert len(plan_picture(chosen, around).axes) == 2
 
 
+def test_a_plan_draws_itself_as_a_release_does(tmp_path: Path) -> None:
+    hill = ss.plan(ss.Hill(0.5), ss.Privacy(1.0, 1e-6), size=50)
+    path = tmp_path / "plan.svg"
+    figure = hill.plot(path)
+    assert figure.get_suptitle().startswith("Plan: Hill number of order 0.5 at ε = 1")
+    drawn = tmp_path / "typed.svg"
+    assert run(shlex.split(f"plan --epsilon 1 --delta 1e-6 --size 50 --plot {drawn}")) == 0
+    assert path.read_bytes() == drawn.read_bytes()
+    with pytest.raises(ss.ArgumentError, match="path must be a new file"):
+        hill.plot(path)
+    with pytest.raises(ss.ArgumentError, match=r"must end in \.png, \.svg or \.html"):
+        hill.plot(tmp_path / "plan.jpg")
+    with pytest.raises(ss.ArgumentError, match="plan must be for a single sketch"):
+        ss.plan(ss.Profile([0.5, 1]), ss.Privacy(1.0, 1e-6)).plot()
+
+
 def test_a_plan_of_several_sketches_has_none_and_nothing_is_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
