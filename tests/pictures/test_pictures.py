@@ -288,12 +288,16 @@ def test_the_title_is_the_finding() -> None:
     assert title(table(apart, near, (100.0, 90.0, 120.0))) == (
         "a comes first with about 900, but 1 of the other 2 may be as\nlarge"
     )
-    assert title(table(apart, near)) == "No group stands out: the largest value is about 900, of a"
+    assert title(table(apart, near)) == "No group clearly comes first: the largest value is about\n900, of a"
     assert title(profiles(3)) == "Largest value at every order: group 2"
-    assert title(profiles(12)) == "At no order does one group stand out from all others"
+    assert title(profiles(12)) == "At no order does one group clearly have the largest value:\nintervals overlap"
     flat = replace(profile(), points=tuple(replace(one, value=1e3, low=990.0, high=1e3) for one in profile().points))
     both = [*profiles(2), GroupRelease(("flat",), flat)]
-    assert title(both) == "Largest value at order 0: group 1; at order 1: flat; no\ngroup stands out at order 0.5"
+    assert (
+        title(both) == "Largest value at order 0: group 1; at order 1: flat; not\nclear at order 0.5: intervals overlap"
+    )
+    low = [replace(profiles(1)[0], group=("low",)), *profiles(12)[9:]]  # all others are clearly above it
+    assert title(low) == "At no order does one group clearly have the largest value:\nintervals overlap"
 
 
 def test_a_font_with_chinese_letters_is_used_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
