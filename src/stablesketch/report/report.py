@@ -90,7 +90,7 @@ def explained(outcome: Outcome, context: Context, what: str) -> Explained:
         )
     return Explained(
         outcome.plan, outcome.privacy, releases[0], outcome.shares, len(groups), context.subject.person,
-        context.groups_per_person, context.subject.pair,
+        context.groups_per_person, context.subject.pair, outcome.clipped_to,
     )  # fmt: skip
 
 
