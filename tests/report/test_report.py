@@ -306,6 +306,20 @@ def test_a_stored_sketch_does_not_say_how_its_data_were_read() -> None:
     assert "the value of the pairs collected, before sketch and noise." in report_page(outcome, Context.of(outcome))
 
 
+@pytest.mark.parametrize(("pairs", "counted"), [({}, True), ({"pairs": 3_000}, False)])
+def test_pairs_that_were_counted_are_not_called_promised(pairs: dict[str, int], counted: bool) -> None:
+    asked = ss.Privacy(1.0, 1e-6, relation="replace", **pairs)
+    found = ss.release(_AMOUNTS, ss.Moment(0.5), asked, key="user", mechanism="bare", size=50)
+    text = html.unescape(report_page(found, Context.of(found)))
+    entry = registry_entry(found, Context.of(found))
+    row = '<th scope="row">counted</th><td>3,000 rows; under replace their number is public</td>'
+    promised = '<th scope="row">promised</th><td>at least 3,000 pairs</td>'
+    assert (row in text, promised in text) == (counted, not counted)
+    assert ("counted: 3,000 rows; under" in entry, "promised" in entry) == (counted, not counted)
+    assert "--pairs 3000" in html.unescape(re.sub("<.*?>", "", text))
+    assert ("In the first command, --pairs is the number of rows that were counted." in text) == counted
+
+
 def test_individuals_are_not_rows_of_a_person() -> None:
     """A plant, or a microbe, is no row that somebody has."""
     text = page(ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, unit="individual"), size=50))

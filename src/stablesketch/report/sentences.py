@@ -24,7 +24,7 @@ class Explained:
 
     `privacy` is what was asked for, of everything together; that of `plan` may be only a group's. `person` says that
     people are protected, each of whom counts in at most `groups_per_person` groups. `pair` is the word for a pair.
-    Values above `clipped_to`, if given, count as `clipped_to`.
+    Values above `clipped_to`, if given, count as `clipped_to`. `counted` says that the number of pairs was counted.
     """
 
     plan: Plan
@@ -36,6 +36,7 @@ class Explained:
     groups_per_person: int
     pair: str
     clipped_to: int | None = None
+    counted: bool = False
 
     @property
     def unit(self) -> str:
@@ -62,13 +63,15 @@ class Explained:
         return any(share.purpose == purpose for share in self.shares)
 
     def terms(self) -> list[tuple[str, str]]:
-        """The question as it was before any data were read, as a table of names and texts. A maximum value
-        that was found is in it too: it is public.
+        """The question as it was before any data were read, as a table of names and texts. A number of pairs that was
+        counted, and a maximum value that was found, are in it too: both are public.
         """
         plan, privacy = self.plan, self.privacy
         keys = privacy.unit == "key"
         least = f"at least {privacy.pairs:,}" if privacy.pairs else "nothing about the number of"
         promised = [("promised", f"{least} {privacy.unit}s")] if needs_promise(plan) else []
+        if self.counted:
+            promised = [("counted", f"{privacy.pairs:,} {self.unit}s; under replace their number is public")]
         each, most = f"every {privacy.unit} counts 1", f"whole numbers from 1 to {privacy.max_value:,}"
         larger = "" if self.clipped_to is None else f"; larger ones count as {self.clipped_to:,}"
         return [
