@@ -168,5 +168,9 @@ def test_a_picture_as_a_page(window: Window, tmp_path: Path) -> None:
     path.write_bytes(picture_bytes(release_picture(GROUPS), path, "Groups", "Three groups"))
     page = window.open(path)
     assert page.get_by_role("img", name="Three groups").is_visible()
+    for width in (360, 1000, 1800):
+        window.page.set_viewport_size({"width": width, "height": 800})
+        heading, figure = (page.locator(name).bounding_box() for name in ("h1", "figure"))
+        assert heading["x"] == pytest.approx(figure["x"], abs=0.5), width
     assert window.complaints == []
     assert window.requests == [path.as_uri()]

@@ -157,7 +157,7 @@ def test_a_plan_has_a_picture(shell: Shell) -> None:
     shown = shell("plan", *SMALL, "--pairs", "2000", "--plot", "plan.html")
     assert shown.code == 0
     assert "written to plan.html" in shown.err
-    assert "A plan of F_0.5" in (shell.folder / "plan.html").read_text()
+    assert "Plan: F_0.5" in (shell.folder / "plan.html").read_text()
     assert shell("plan", "--epsilon", "1", "--delta", "1e-6").code == 0  # of a Hill number
 
 

@@ -59,6 +59,7 @@ LEVELS = {
 LOOKS_UP = {
     ("release", "pictures"): "a result draws itself",
     ("release", "report"): "a result explains itself",
+    ("plan", "pictures"): "a plan draws itself",
     ("plan", "collector"): "plan.open() makes the collector of the plan",
     ("plan", "mechanism"): "the registry finds those of the package, and the interface names the state that one opens",
 }

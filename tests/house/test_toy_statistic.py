@@ -121,6 +121,6 @@ def test_picture(everything: dict[str, Any], name: str) -> None:
     assert "<svg" in shell["svg"]
     if name == "uneven":
         assert shell["drawn"]["code"] == 2
-        assert "plan must be for a single sketch" in shell["drawn"]["err"]
+        assert "--plot must be for a single sketch" in shell["drawn"]["err"]
     else:
         assert shell["drawn"]["code"] == 0, shell["drawn"]["err"]

@@ -15,6 +15,7 @@ from xml.etree import ElementTree
 
 import matplotlib
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 import stablesketch as ss
 from stablesketch.cli.app import run
@@ -287,12 +288,16 @@ def test_the_title_is_the_finding() -> None:
     assert title(table(apart, near, (100.0, 90.0, 120.0))) == (
         "a comes first with about 900, but 1 of the other 2 may be as\nlarge"
     )
-    assert title(table(apart, near)) == "No group stands out: the largest value is about 900, of a"
+    assert title(table(apart, near)) == "No group clearly comes first: the largest value is about\n900, of a"
     assert title(profiles(3)) == "Largest value at every order: group 2"
-    assert title(profiles(12)) == "At no order does one group stand out from all others"
+    assert title(profiles(12)) == "At no order does one group clearly have the largest value:\nintervals overlap"
     flat = replace(profile(), points=tuple(replace(one, value=1e3, low=990.0, high=1e3) for one in profile().points))
     both = [*profiles(2), GroupRelease(("flat",), flat)]
-    assert title(both) == "Largest value at order 0: group 1; at order 1: flat; no\ngroup stands out at order 0.5"
+    assert (
+        title(both) == "Largest value at order 0: group 1; at order 1: flat; not\nclear at order 0.5: intervals overlap"
+    )
+    low = [replace(profiles(1)[0], group=("low",)), *profiles(12)[9:]]  # all others are clearly above it
+    assert title(low) == "At no order does one group clearly have the largest value:\nintervals overlap"
 
 
 def test_a_font_with_chinese_letters_is_used_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -398,13 +403,25 @@ def test_where_a_value_is_expected_errors_include_the_noise() -> None:
     assert y == pytest.approx((around.by_size_alone[1][1] ** 2 + 2 * (AT.noise / x) ** 2) ** 0.5)
 
 
-def test_the_exact_mechanism_is_drawn_beside_a_sketch() -> None:
-    exact = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6), mechanism="exact")
+@pytest.mark.parametrize("statistic", [ss.Moment(0.5), ss.Hill(0.5), ss.Distinct()], ids=str)
+def test_the_exact_mechanism_is_drawn_beside_the_sketch_that_would_be_planned(statistic: Statistic) -> None:
+    """It was a sketch of 200, which nobody had chosen."""
+    exact = ss.plan(statistic, ss.Privacy(1.0, 1e-6), mechanism="exact")
+    one = drawn_measurement(exact)
+    planned = drawn_measurement(ss.plan(statistic, ss.Privacy(1.0, 1e-6)))
     around = neighbourhood(exact)
-    assert (around.sketch.mechanism, around.sketch.size) == ("sketch", 200)
+    assert around.sketch.releases_like(planned)
+    assert (planned.size, planned.error) in around.by_size
     left, middle, _ = plan_picture(exact, around).axes
-    assert left.lines[-1].get_xydata().tolist() == [pytest.approx([1.0, exact.error])]
+    assert left.lines[-1].get_xydata().tolist() == [pytest.approx([one.privacy.epsilon, one.error])]
+    assert left.get_legend().get_texts()[0].get_text() == f"sketch of {planned.size:,}, the default"
     assert len(middle.lines) == 1  # the exact table has no size
+    assert middle.get_xlabel().endswith(", 64 per key") == (planned.buckets > 1)
+
+
+def test_an_exact_plan_without_a_sketch_to_compare_with_says_what_is_missing() -> None:
+    with pytest.raises(ss.ArgumentError, match=r"plan must exist at ε = 1 to be drawn \(.*δ"):
+        plan_picture(ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-60), mechanism="exact"))
 
 
 def test_every_point_of_a_bare_picture_is_a_plan() -> None:
@@ -440,8 +457,57 @@ def test_what_is_computed_from_one_sketch_has_the_picture_of_that_sketch() -> No
     hill = ss.plan(ss.Hill(0.5), ss.Privacy(1.0, 1e-6), size=50)
     assert drawn_measurement(hill).statistic == ss.Moment(0.5)
     figure = plan_picture(hill, AROUND)
-    assert "A plan of F_0.5, for the Hill number of order 0.5" in figure.get_suptitle()
     assert len(figure.axes) == 3
+
+
+def test_a_picture_of_one_measurement_says_so_and_what_the_whole_plan_was_asked_for() -> None:
+    """The title had the ε of F_0.5, 0.9, and the plan said 1 was asked for and 0.9858 reached."""
+    hill = ss.plan(ss.Hill(0.5), ss.Privacy(1.0, 1e-6), size=50)
+    figure = plan_picture(hill, replace(AROUND, sketch=drawn_measurement(hill)))
+    assert figure.get_suptitle().splitlines() == [
+        "Plan: Hill number of order 0.5 at ε = 1, δ = 1e-06, adding or removing any one pair",
+        "Shown: F_0.5, which it is computed from, at its share of ε, 0.9",
+    ]
+    assert figure.axes[0].get_xlabel() == "ε of F_0.5"
+    shannon = ss.plan(ss.Hill(1), ss.Privacy(1.0, 1e-6), size=128)
+    figure = plan_picture(shannon, replace(AROUND, sketch=drawn_measurement(shannon)))
+    assert figure.get_suptitle().splitlines()[1] == "Shown: Shannon entropy, which it is computed from"
+    assert (figure.axes[0].get_xlabel(), plan_picture(PLAN, AROUND).axes[0].get_xlabel()) == ("ε", "ε")
+    bare = ss.plan(ss.Hill(0.5), ROWS, size=50, mechanism="bare")
+    figure = plan_picture(bare, replace(AROUND_BARE, sketch=drawn_measurement(bare)))
+    assert figure.get_suptitle().startswith("Bare plan: Hill number of order 0.5 at ε = 1, δ = 1e-06, replacing 1 of")
+
+
+PEOPLE = ss.Privacy(1.0, 1e-9, pairs_per_person=20)
+WORDY = {
+    "two panels": ss.plan(ss.Hill(1), ss.Privacy(1.0, 1e-9)),
+    "two panels of people": ss.plan(ss.Hill(1), PEOPLE, expected=90.0),
+    "counts": ss.plan(ss.Distinct(), ss.Privacy(1.0, 1e-9)),
+    "counts at a value": ss.plan(ss.Distinct(), ss.Privacy(1.0, 1e-9), expected=123_456.0),
+    "values": ss.plan(ss.Atkinson(0.5), ss.Privacy(0.123, 1.23e-9, max_value=1_000_000)),
+    "groups": ss.plan(ss.Hill(0.5), replace(PEOPLE, max_value=1_000, groups=10), expected=123_456.0),
+    "bare": ss.plan(ss.Hill(0.5), replace(PEOPLE, pairs=100_000, relation="replace"), size=50, mechanism="bare"),
+}
+
+
+@pytest.mark.parametrize("name", WORDY)
+def test_no_text_of_a_plan_is_cut_off_or_runs_into_another(name: str) -> None:
+    """The title ended in "adding or removing any one p", and a long label reached into it."""
+    chosen = WORDY[name]
+    around = AROUND_BARE if name == "bare" else AROUND
+    figure = plan_picture(chosen, replace(around, sketch=drawn_measurement(chosen)))
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    style.in_style(figure.draw_without_rendering)()
+    axes = [each for each in figure.axes if each.get_visible()]
+    texts = [figure._suptitle, *(text for one in axes for text in (one._left_title, one.xaxis.label, one.yaxis.label))]
+    shown = [text for text in texts if text is not None and text.get_text()]
+    boxes = [(text.get_text(), text.get_window_extent(renderer)) for text in shown]
+    assert len(figure.get_suptitle()) > 60
+    for text, box in boxes:
+        assert figure.bbox.x0 <= box.x0 <= box.x1 <= figure.bbox.x1, text
+        assert figure.bbox.y0 <= box.y0 <= box.y1 <= figure.bbox.y1, text
+    for (one, its), (other, others) in itertools.combinations(boxes, 2):
+        assert not its.overlaps(others), (one, other)
 
 
 def test_counts_have_registers_and_the_noise_of_the_exact_table() -> None:
@@ -450,7 +516,7 @@ def test_counts_have_registers_and_the_noise_of_the_exact_table() -> None:
     assert around.by_epsilon == around.exact_by_epsilon
     assert (100, chosen.error) in around.by_size
     left, middle, _ = plan_picture(chosen, around).axes
-    assert left.get_ylabel() == "noise on the number of keys, standard deviation"
+    assert left.get_ylabel() == "noise on the number of keys,\nstandard deviation"
     assert middle.get_xlabel() == "registers of the sketch"
 
 
@@ -467,7 +533,7 @@ def test_entropy_has_its_noise_in_a_stream_of_some_length(pairs: int) -> None:
     assert all(error > 0.0 for _, error in around.by_epsilon)
     left, middle = plan_picture(chosen, around).axes
     for axes, at in ((left, 1.0), (middle, 100.0)):
-        assert axes.get_ylabel() == f"error in nats, in a stream of {length:,} pairs"
+        assert axes.get_ylabel().replace("\n", " ") == f"error in nats, in a stream of {length:,} pairs"
         assert [at, expected.error] in [
             line.get_xydata().tolist()[0] for line in axes.lines if len(line.get_xydata()) == 1
         ]
@@ -483,11 +549,27 @@ def test_bare_entropy_has_two_panels_of_plans() -> None:
     assert len(plan_picture(chosen, around).axes) == 2
 
 
+def test_a_plan_draws_itself_as_a_release_does(tmp_path: Path) -> None:
+    hill = ss.plan(ss.Hill(0.5), ss.Privacy(1.0, 1e-6), size=50)
+    path = tmp_path / "plan.svg"
+    figure = hill.plot(path)
+    assert figure.get_suptitle().startswith("Plan: Hill number of order 0.5 at ε = 1")
+    drawn = tmp_path / "typed.svg"
+    assert run(shlex.split(f"plan --epsilon 1 --delta 1e-6 --size 50 --plot {drawn}")) == 0
+    assert path.read_bytes() == drawn.read_bytes()
+    with pytest.raises(ss.ArgumentError, match="path must be a new file"):
+        hill.plot(path)
+    with pytest.raises(ss.ArgumentError, match=r"must end in \.png, \.svg or \.html"):
+        hill.plot(tmp_path / "plan.jpg")
+    with pytest.raises(ss.ArgumentError, match="plan must be for a single sketch"):
+        ss.plan(ss.Profile([0.5, 1]), ss.Privacy(1.0, 1e-6)).plot()
+
+
 def test_a_plan_of_several_sketches_has_none_and_nothing_is_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     several = ss.plan(ss.Profile([0.5, 1]), replace(ROWS, pairs=100_000), size=50, mechanism="bare")
-    with pytest.raises(ss.ArgumentError, match="must be for a single sketch"):
+    with pytest.raises(ss.ArgumentError, match="plan must be for a single sketch"):
         plan_picture(several)
     for counted in (ss.Total(), ss.Moment(1.0)):
         with pytest.raises(ss.ArgumentError, match=r"must be for a single sketch.*this has 0"):
@@ -496,7 +578,10 @@ def test_a_plan_of_several_sketches_has_none_and_nothing_is_written(
         plan_picture(ss.plan(ss.Shannon(), ROWS, mechanism="exact"))
     asked = shlex.split("plan --statistic profile --order 0.25,0.5 --epsilon 1 --delta 1e-6 --size 50")
     assert run([*asked, "-o", str(tmp_path / "plan.json"), "--plot", str(tmp_path / "plan.svg")]) == 2
-    assert "must be for a single sketch" in capsys.readouterr().err
+    assert "--plot must be for a single sketch" in " ".join(capsys.readouterr().err.split())
+    exact = shlex.split("plan --statistic shannon --mechanism exact --epsilon 1 --delta 1e-6 --plot")
+    assert run([*exact, str(tmp_path / "plan.svg")]) == 2
+    assert "--plot must be for a sketch if the noise depends on" in " ".join(capsys.readouterr().err.split())
     assert list(tmp_path.iterdir()) == []
 
 

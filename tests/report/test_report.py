@@ -9,6 +9,7 @@ import re
 import shlex
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -249,6 +250,74 @@ def test_how_far_rows_that_are_not_used_move_a_value(statistic: ss.Hill | ss.Mom
     )
     of_rows = Explained(plan, plan.privacy, released(plan), (), 0, person=False, groups_per_person=1, pair="row")
     assert "Leaving out" not in of_rows.limits()
+
+
+_AMOUNTS = pa.table({"who": [f"w{i % 300}" for i in range(3_000)], "user": [f"u{i % 40}" for i in range(3_000)],
+                     "amount": [1 + i % 50 * (i % 50) for i in range(3_000)]})  # fmt: skip
+_ANY_WAY = "can move the value either way; the limits do not include that."
+
+
+@pytest.mark.parametrize(
+    ("statistic", "how", "said"),
+    [
+        (
+            ss.Atkinson(0.5), {"clip": True, "max_value": 1_000},
+            "the value of the data, with totals above 1,000 counted as 1,000, before sketch and noise. They say "
+            f"nothing about a population that the data were sampled from. Counting larger totals as 1,000 {_ANY_WAY}",
+        ),
+        (
+            ss.Moment(0.5), {"clip": True, "max_value": 1_000},
+            "the value of the data, with values above 1,000 counted as 1,000, before sketch and noise. They say "
+            "nothing about a population that the data were sampled from. Counting larger values as 1,000 can only "
+            "lower the value; the limits do not include that. How far cannot be published, because one very large "
+            "value could decide it; those who hold the data can compute it.",
+        ),
+        (
+            ss.Hill(0.5), {"clip": True, "max_value": 900, "person": "who"},
+            "Leaving out the other rows and counting larger values as 900 can move the value either way; the limits do "
+            "not include that. How far cannot be published, because one person with very many rows or one very large "
+            "value could decide it;",
+        ),
+        (
+            ss.Hill(0.5), {"clip": True, "max_value": 900, "person": "who"},
+            "the value of the rows used, at most 1 of each person, with values above 900 counted as 900, before",
+        ),
+        (ss.Hill(0.5), {"auto_max_value": ss.AutoMaxValue()}, "of the data, with values above M counted as M, before"),
+        (ss.Moment(0.5), {"max_value": 3_000}, "the value of the data, before sketch and noise."),
+    ],
+    ids=["totals", "values", "people moved", "people", "auto", "not clipped"],
+)  # fmt: skip
+def test_limits_are_of_clipped_values_where_values_are_clipped(
+    statistic: ss.Statistic, how: dict[str, Any], said: str
+) -> None:
+    """The page and the registry said "the value of the data", whatever was clipped."""
+    most = {"max_value": how.pop("max_value")} if "max_value" in how else {}
+    found = ss.release(_AMOUNTS, statistic, ss.Privacy(2.0, 1e-6, **most), key="user", value="amount", **how)
+    said = said.replace("M", f"{found.privacy.max_value:,}")
+    text = html.unescape(report_page(found, Context.of(found)))
+    assert said in text
+    assert said in registry_entry(found, Context.of(found))
+    clips = "clip" in how or "auto_max_value" in how
+    assert (f"to {found.privacy.max_value:,}; larger ones count as {found.privacy.max_value:,}<" in text) == clips
+
+
+def test_a_stored_sketch_does_not_say_how_its_data_were_read() -> None:
+    outcome = outcome_of(NOISY, [released(NOISY)])
+    assert "the value of the pairs collected, before sketch and noise." in report_page(outcome, Context.of(outcome))
+
+
+@pytest.mark.parametrize(("pairs", "counted"), [({}, True), ({"pairs": 3_000}, False)])
+def test_pairs_that_were_counted_are_not_called_promised(pairs: dict[str, int], counted: bool) -> None:
+    asked = ss.Privacy(1.0, 1e-6, relation="replace", **pairs)
+    found = ss.release(_AMOUNTS, ss.Moment(0.5), asked, key="user", mechanism="bare", size=50)
+    text = html.unescape(report_page(found, Context.of(found)))
+    entry = registry_entry(found, Context.of(found))
+    row = '<th scope="row">counted</th><td>3,000 rows; under replace their number is public</td>'
+    promised = '<th scope="row">promised</th><td>at least 3,000 pairs</td>'
+    assert (row in text, promised in text) == (counted, not counted)
+    assert ("counted: 3,000 rows; under" in entry, "promised" in entry) == (counted, not counted)
+    assert "--pairs 3000" in html.unescape(re.sub("<.*?>", "", text))
+    assert ("In the first command, --pairs is the number of rows that were counted." in text) == counted
 
 
 def test_individuals_are_not_rows_of_a_person() -> None:

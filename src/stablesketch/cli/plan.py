@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ..pictures import drawn_measurement, picture_bytes, plan_picture
-from ..plan import Plan
+from ..pictures import drawn_measurement, plan_bytes
 from ..plan.asked import asked
-from ..plan.mechanism import mechanism_of, needs_promise
 from ..plan.planner import planned
 from ..release.arguments import DEFAULTS
 from . import options
@@ -71,7 +68,7 @@ def plan(
     privacy = options.privacy_of(epsilon, delta, pairs, max_value, relation, pairs_per_person, unit, total)
     chosen = planned(asked(wanted, privacy, **sizes))
     if plot is not None:
-        drawn_measurement(chosen)  # refuses what has no picture, while nothing has been written
+        drawn_measurement(chosen, "plot")  # refuses what has no picture, while nothing has been written
     if output is not None:
         write_new(output, (chosen.to_json() + "\n").encode())
     if json:
@@ -79,7 +76,8 @@ def plan(
     elif output is None:
         print_text(str(chosen))
     if plot is not None:
-        _draw(chosen, plot)
+        note("drawing: this makes a dozen plans or so and takes a few seconds")
+        write_new(plot, plan_bytes(chosen, plot), public=True)
 
 
 def serve_page(port: int) -> None:
@@ -90,14 +88,3 @@ def serve_page(port: int) -> None:
         print_text(server.url)
         note("open this address in a browser on this machine; Ctrl-C stops it")
         server.serve_forever()
-
-
-def _draw(plan: Plan, plot: Path) -> None:
-    note("drawing: this makes a dozen plans or so and takes a few seconds")
-    title = f"A plan of {plan.statistic}"
-    one = drawn_measurement(plan)
-    itself = f", and against {one.statistic} itself" if one.statistic.relative else ""
-    all_of_it = needs_promise(one) or one.expected or mechanism_of(one).by_length
-    costs = "the error" if all_of_it else "the noise"
-    alt = f"{title}: {costs} of {one.statistic} against ε, and the error against the size of the sketch{itself}."
-    write_new(plot, picture_bytes(plan_picture(plan), plot, title, alt), public=True)

@@ -15,6 +15,7 @@ from .style import capital, shortened
 
 ANYTHING = Subject()
 _WIDTH = 60  # characters of a title in one line
+_OVERLAP = "intervals overlap"
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class Finding:
         rivals = sum(one is not first and one.release.high >= first.release.low for one in groups)
         value, name = about(first.release.value), shortened(first.name)
         if rivals == len(groups) - 1:
-            return _lines(f"No group stands out: the largest value is about {value}, of {name}")
+            return _lines(f"No group clearly comes first: the largest value is about {value}, of {name}")
         leads = f"has the largest value, about {value}" if self.caution else f"comes first with about {value}"
         return _lines(f"{name} {leads}{but_rivals(rivals, len(groups) - 1)}")
 
@@ -91,11 +92,11 @@ def _of_profiles(groups: Sequence[GroupRelease]) -> str:
         else:
             led.setdefault(shortened(first.name), []).append(order)
     if not led:
-        return _lines("At no order does one group stand out from all others")
+        return _lines(f"At no order does one group clearly have the largest value: {_OVERLAP}")
     if len(led) == 1 and not open_at:
         return _lines(f"Largest value at every order: {next(iter(led))}")
     said = [f"at {_orders(where)}: {name}" for name, where in led.items()]
-    undecided = [f"no group stands out at {_orders(open_at)}"] if open_at else []
+    undecided = [f"not clear at {_orders(open_at)}: {_OVERLAP}"] if open_at else []
     return _lines(f"Largest value {'; '.join([*said, *undecided])}")
 
 

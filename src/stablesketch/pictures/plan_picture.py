@@ -2,25 +2,27 @@
 
 Every point of a curve is a plan of its own, made by `stablesketch.plan`. If a value is expected, errors are relative to
 it and include the noise. Otherwise noise and error are shown separately, which holds for every stream. A statistic
-computed from one sketch gets the picture of that sketch; a bare plan has its own picture (bare_plan_picture.py). If the
-noise depends on the length of the stream, and none is expected, the picture is for a stream of 10,000 pairs, and says
-so.
+computed from one sketch gets the picture of that sketch, which may have only a share of ε, and says so. A bare plan has
+its own picture (bare_plan_picture.py). If the noise depends on the length of the stream, and none is expected, the
+picture is for a stream of 10,000 pairs, and says so.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError, PlanInfeasible
 from ..plan import Plan
 from ..plan.in_words import change
-from ..plan.mechanism import mechanism_for, mechanism_of
+from ..plan.mechanism import mechanism_for, mechanism_of, needs_promise
 from ..statistic import usual
 from ..text.spoken import at_most, short
 from ..text.wording import arg
 from .bare_plan_picture import EXACT, STEPS, Neighbourhood, bare_neighbourhood, draw_bare, draw_by_epsilon, promise
-from .style import BLUE, GREY, INK, SKY, VERMILION, in_style, log_axes, panels
+from .save import picture_bytes
+from .style import BLUE, GREY, INK, SKY, VERMILION, in_style, log_axes, panels, titled_panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,30 +30,30 @@ if TYPE_CHECKING:
 
 _SIZES = (20, 50, 200, 1_000, 5_000, 10_000)
 _SIZES_IN_BUCKETS = (200, 1_000, 5_000, 20_000, 100_000, 1_000_000)
-_COMPARED = 200  # entries of the sketch that is drawn beside a plan of the exact mechanism
 _LENGTH = 10_000  # assumed pairs of an unknown stream, for noise that depends on their number
 
 
-def drawn_measurement(chosen: Plan) -> Plan:
-    """The plan that is drawn. If the statistic is computed from one sketch, it is the plan of that sketch.
+def drawn_measurement(chosen: Plan, argument: str = "plan") -> Plan:
+    """The plan that is drawn. If the statistic is computed from one sketch, it is the plan of that sketch. Errors name
+    `argument`.
 
     Raises:
         ArgumentError: there are several sketches, or none, or pairs are sampled.
     """
     if chosen.sampled is not None:
         raise ArgumentError(
-            "plan", chosen.sampled.sampling, "must not sample to be drawn", f"Leave out {arg('sampling')}"
+            argument, chosen.sampled.sampling, "must not sample to be drawn", f"Leave out {arg('sampling')}"
         )
     # A statistic that is exact even when a sketch is asked for, such as a total, has none.
     measured = [one for one in chosen.measurements if one.size or not mechanism_for(one.statistic, "sketch").exact]
     if len(measured) == 1 and (way := mechanism_of(measured[0])).exact and way.by_length:
         raise ArgumentError(
-            "plan", str(chosen.statistic), "must not be exact if its noise depends on the length of the stream",
+            argument, str(chosen.statistic), "must be for a sketch if the noise depends on the length of the stream",
             f"Draw the plan of a sketch ({arg('mechanism', 'sketch')})",
         )  # fmt: skip
     if len(measured) != 1:
         raise ArgumentError(
-            "plan", str(chosen.statistic), "must be for a single sketch",
+            argument, str(chosen.statistic), "must be for a single sketch",
             f"Draw {chosen.statistic.points[0].named if chosen.statistic.several else usual().named}, for example",
             because=f"this has {len(measured)}",
         )  # fmt: skip
@@ -59,11 +61,14 @@ def drawn_measurement(chosen: Plan) -> Plan:
 
 
 def neighbourhood(chosen: Plan) -> Neighbourhood:
-    """About a dozen plans, which take a few seconds: other ε at this size, and other sizes at this ε."""
-    chosen = drawn_measurement(chosen)
+    """About a dozen plans, which take a few seconds: other ε at this size, and other sizes at this ε.
+
+    The exact mechanism has no size: beside it is the sketch that would be planned by default.
+    """
+    whole, chosen = chosen, drawn_measurement(chosen)
     own = chosen.privacy.epsilon
     fewest = mechanism_for(chosen.statistic, "sketch").fewest
-    sketch = _of_a_length(chosen) if chosen.size else _planned(chosen, own, max(_COMPARED, fewest))
+    sketch = _of_a_length(chosen if chosen.size else drawn_measurement(_again(whole, mechanism="sketch")))
     by_epsilon = [(step * own, _planned(sketch, step * own, sketch.size)) for step in STEPS]
     each = sketch.entries_per_key
     others = [each * max(size // each, 2) for size in _SIZES_IN_BUCKETS] if sketch.buckets > 1 else _SIZES
@@ -81,19 +86,34 @@ def neighbourhood(chosen: Plan) -> Neighbourhood:
 def plan_picture(chosen: Plan, around: Neighbourhood | None = None) -> Figure:
     """Three panels: against ε, against the size, and against the value. `drawn_measurement` says which plans work."""
     whole, chosen = chosen, drawn_measurement(chosen)
-    said = f"{chosen.statistic}" if whole is chosen else f"{chosen.statistic}, for the {whole.statistic}"
-    privacy = chosen.privacy
+    privacy, one = whole.privacy, chosen.privacy
     if mechanism_of(chosen).bare:
         figure = draw_bare(chosen, around or bare_neighbourhood(chosen))
-        kind, protected = "A bare plan", promise(chosen)
+        kind, protected = "Bare plan", promise(whole)
     else:
-        figure = _draw(chosen, around or neighbourhood(chosen))
-        kind, protected = "A plan", change(privacy)
-    figure.suptitle(
-        f"{kind} of {said}: ε = {at_most(privacy.epsilon, 3)}, δ = {at_most(privacy.delta, 3)}, {protected}",
-        x=0.01, ha="left", fontsize=15, color=INK,
-    )  # fmt: skip
+        figure = _draw(chosen, around or neighbourhood(whole))
+        kind, protected = "Plan", change(privacy)
+    price = f"ε = {at_most(privacy.epsilon, 3)}, δ = {at_most(privacy.delta, 3)}"
+    said = [f"{kind}: {whole.statistic} at {price}, {protected}"]
+    if whole is not chosen:
+        said.append(f"Shown: {chosen.statistic}, which it is computed from")
+    if one.epsilon < privacy.epsilon:
+        said[-1] += f", at its share of ε, {at_most(one.epsilon, 3)}"
+        axes = figure.axes[0]
+        axes.set_xlabel(f"{axes.get_xlabel()} of {chosen.statistic}")
+    titled_panels(figure, *said)
     return figure
+
+
+def plan_bytes(chosen: Plan, path: Path, figure: Figure | None = None) -> bytes:
+    """The picture of a plan as the content of the file `path`; `figure` is the picture if there is one."""
+    one = drawn_measurement(chosen)
+    title = f"Plan: {chosen.statistic}"
+    itself = f", and against {one.statistic} itself" if one.statistic.relative else ""
+    all_of_it = needs_promise(one) or one.expected or mechanism_of(one).by_length
+    costs = "the error" if all_of_it else "the noise"
+    alt = f"{title}: {costs} of {one.statistic} against ε, and the error against the size of the sketch{itself}."
+    return picture_bytes(figure or plan_picture(chosen), path, title, alt)
 
 
 def _draw(chosen: Plan, around: Neighbourhood) -> Figure:
@@ -110,7 +130,8 @@ def _against_epsilon(axes: Axes, chosen: Plan, around: Neighbourhood) -> None:
     at, label = chosen.error, _error_label(chosen)
     if not _includes_noise(chosen):
         at, label = _noise(chosen), f"noise on {mechanism_of(chosen).measured(chosen)}, standard deviation"
-    draw_by_epsilon(axes, chosen, around, f"sketch of {around.sketch.size:,}", at)
+    default = "" if chosen.size else ", the default"
+    draw_by_epsilon(axes, chosen, around, f"sketch of {around.sketch.size:,}{default}", at)
     log_axes(axes, "What privacy costs", "ε", label, percent=bool(chosen.expected) and chosen.statistic.relative)
 
 
@@ -126,8 +147,9 @@ def _against_size(axes: Axes, chosen: Plan, around: Neighbourhood) -> None:
     axes.plot(sizes, errors, color=BLUE, linewidth=3.5, label=f"sketch {noise} noise")
     if chosen.size:
         axes.plot([chosen.size], [chosen.error], "o", color=INK, markersize=10, label="this plan", zorder=5)
-    kind = mechanism_of(around.sketch).entries_named[1]
-    touched = f", {chosen.entries_per_key} per key" if chosen.buckets > 1 else ""
+    sketch = around.sketch
+    kind = mechanism_of(sketch).entries_named[1]
+    touched = f", {sketch.entries_per_key} per key" if sketch.buckets > 1 else ""
     label = f"{kind} of the sketch{touched}"
     log_axes(axes, "What the size buys", label, _error_label(chosen), percent=chosen.statistic.relative)
 
@@ -168,13 +190,19 @@ def _of_a_length(chosen: Plan) -> Plan:
 
 
 def _planned(like: Plan, epsilon: float, size: int) -> Plan:
-    """A sketch with noise exists for every ε and every size."""
     per_key = like.entries_per_key if like.buckets > 1 else None
+    return _again(
+        like, epsilon=epsilon, size=size, entries_per_key=per_key, expected=like.expected or None,
+        mechanism="sketch",
+    )  # fmt: skip
+
+
+def _again(like: Plan, **changes: Any) -> Plan:
+    """A sketch with noise exists for every ε and every size, unless δ is too small."""
     try:
-        return like.again(
-            epsilon=epsilon, size=size, entries_per_key=per_key, expected=like.expected or None, mechanism="sketch"
-        )
+        return like.again(**changes)
     except PlanInfeasible as error:
+        epsilon = changes.get("epsilon", like.privacy.epsilon)
         raise ArgumentError(
             "plan", str(like.statistic), f"must exist at ε = {epsilon:g} to be drawn ({error.wording})",
             "Draw another plan",

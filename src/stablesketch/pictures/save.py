@@ -41,7 +41,7 @@ def picture_bytes(figure: Figure, path: Path, title: str, alt: str) -> bytes:
     kind = path.suffix.lower()
     if kind == ".html":
         drawn = f'<figure class="wide scrolls" tabindex="0">{inline_svg(figure, alt)}</figure>'
-        return document(title, f"<h1>{escaped(title)}</h1>\n{drawn}").encode()
+        return document(title, f'<h1 class="wide">{escaped(title)}</h1>\n{drawn}').encode()
     return themed(_saved(figure, "svg", title)) if kind == ".svg" else _saved(figure, "png", title)
 
 

@@ -10,6 +10,7 @@ import contextlib
 import functools
 import logging
 import re
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
@@ -31,6 +32,8 @@ INK, GREY, GRID, WHITE = "#1A1A1A", "#555555", "#DDDDDD", "#FFFFFF"
 COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, INK)
 LINES = ("-", "--", "-.", ":")
 WIDTH = 8.0  # inches: words stay legible on a phone, which shows it at half size
+_LINE = 100  # characters across two panels
+_BESIDE = 40  # characters of a label beside one panel, which is less high than wide
 
 _STYLE: dict[str, Any] = {
     "font.size": 13,
@@ -140,11 +143,22 @@ def panels(count: int) -> tuple[Figure, list[Axes]]:
     return figure, axes[:count]
 
 
+def titled_panels(figure: Figure, *sentences: str) -> None:
+    """Puts a title above all panels: every sentence begins a line, and is broken where the picture ends."""
+    lines = [line for sentence in sentences for line in textwrap.wrap(sentence, _LINE)]
+    figure.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=15, color=INK)
+
+
 def log_axes(
     axes: Axes, title: str, xlabel: str, ylabel: str = "", *, percent: bool,
     within: tuple[float, float] | None = None,
 ) -> None:  # fmt: skip
-    """Makes both axes logarithmic, errors optionally in percent, and adds a title and a legend."""
+    """Makes both axes logarithmic, errors optionally in percent, and adds a title and a legend.
+
+    A long label beside the panel is broken at its last comma.
+    """
+    if len(ylabel) > _BESIDE:
+        ylabel = ",\n".join(ylabel.rsplit(", ", 1))
     axes.set(xscale="log", yscale="log", xlabel=xlabel, ylabel=ylabel)
     if within is not None:
         axes.set_xlim(within)

@@ -21,6 +21,12 @@ def commands(plan: Plan, *, shared: bool = False) -> list[str]:
     return [*again, "stablesketch inspect plan.json", "stablesketch audit plan.json"]
 
 
+def remark(made: list[str], *, counted: str) -> str:
+    """What readers of these commands should know, if the number of pairs was `counted`: the plural of what they are."""
+    asks = counted and any(" --pairs " in command for command in made)
+    return f"In the first command, --pairs is the number of {counted} that were counted." if asks else ""
+
+
 def options_of(asked: Asked) -> Iterator[str]:
     """Everything that was asked for, as command-line options."""
     privacy = asked.privacy

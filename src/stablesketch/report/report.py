@@ -20,7 +20,7 @@ from ..release.outcome import GroupRelease, Outcome, largest_first, to_json
 from ..statistic import Statistic, Subject
 from ..statistic.published import Point, Release
 from ..text.spoken import at_most, but_rivals, short, with_limits
-from .commands import commands
+from .commands import commands, remark
 from .sentences import Explained, computed
 
 _MOST_ORDERS = 5  # in columns beside each other
@@ -90,7 +90,8 @@ def explained(outcome: Outcome, context: Context, what: str) -> Explained:
         )
     return Explained(
         outcome.plan, outcome.privacy, releases[0], outcome.shares, len(groups), context.subject.person,
-        context.groups_per_person, context.subject.pair,
+        context.groups_per_person, context.subject.pair, outcome.clipped_to,
+        counted=outcome.question is not None and outcome.question.counts_pairs,
     )  # fmt: skip
 
 
@@ -101,6 +102,7 @@ def report_page(outcome: Outcome, context: Context) -> str:
     plan, subject = outcome.plan, context.subject
     title = plan.statistic.topic.asked(subject, context.by if groups else None)
     picture = release_picture(outcome.releases, outcome.in_order, plan.statistic, subject)
+    typed = commands(plan, shared=len(outcome.shares) > 1)
     template = resources.files(__package__).joinpath("report.html").read_text(encoding="utf-8")
     body = Template(template).substitute(
         title=escaped(title),
@@ -113,7 +115,7 @@ def report_page(outcome: Outcome, context: Context) -> str:
         picture=inline_svg(picture, _described(groups, own.release)),
         groups=_numbers(plan.statistic, groups if outcome.in_order else largest_first(groups), own.release),
         cost=escaped(own.cost()),
-        ledger=f"<p>{escaped(context.ledger)}</p>" if context.ledger else "",
+        ledger=_paragraph(context.ledger),
         protected=_items(own.protected()),
         not_protected=_items(own.not_protected()),
         asked="".join(
@@ -121,7 +123,8 @@ def report_page(outcome: Outcome, context: Context) -> str:
             for name, text in [*own.terms(), ("planned error", outcome.planned_error)]
         ),
         computed=_items([*own.chosen(), *computed(plan)]),
-        commands=unbroken("\n".join(commands(plan, shared=len(outcome.shares) > 1))),
+        commands=unbroken("\n".join(typed)),
+        remark=_paragraph(remark(typed, counted=f"{own.unit}s" if own.counted else "")),
         plan_json=_attached("plan.json", plan.to_json()),
         json=_attached("release.json", to_json(outcome.releases, grouped=bool(groups))),
     )
@@ -132,6 +135,10 @@ def _named(named: Named) -> str:
     """What the release is about, in the publisher's words."""
     facts = (("Data", named.dataset), ("Period", named.period), ("Release", named.label))
     return "".join(f"{what}: {name}. " for what, name in facts if name)
+
+
+def _paragraph(text: str | None) -> str:
+    return f"<p>{escaped(text)}</p>" if text else ""
 
 
 def _attached(name: str, text: str) -> str:

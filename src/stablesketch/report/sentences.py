@@ -24,6 +24,7 @@ class Explained:
 
     `privacy` is what was asked for, of everything together; that of `plan` may be only a group's. `person` says that
     people are protected, each of whom counts in at most `groups_per_person` groups. `pair` is the word for a pair.
+    Values above `clipped_to`, if given, count as `clipped_to`. `counted` says that the number of pairs was counted.
     """
 
     plan: Plan
@@ -34,6 +35,8 @@ class Explained:
     person: bool
     groups_per_person: int
     pair: str
+    clipped_to: int | None = None
+    counted: bool = False
 
     @property
     def unit(self) -> str:
@@ -50,24 +53,34 @@ class Explained:
         """What a noisy count of a group counts."""
         return "people" if self.person else f"{self.unit}s"
 
+    @property
+    def _value(self) -> str:
+        """What a maximum value limits."""
+        return "total" if self.privacy.unit == "key" else "value"
+
     def paid_for(self, purpose: str) -> bool:
         """Whether a part of the price was paid for this."""
         return any(share.purpose == purpose for share in self.shares)
 
     def terms(self) -> list[tuple[str, str]]:
-        """The question as it was before any data were read, as a table of names and texts."""
+        """The question as it was before any data were read, as a table of names and texts. A number of pairs that was
+        counted, and a maximum value that was found, are in it too: both are public.
+        """
         plan, privacy = self.plan, self.privacy
         keys = privacy.unit == "key"
         least = f"at least {privacy.pairs:,}" if privacy.pairs else "nothing about the number of"
         promised = [("promised", f"{least} {privacy.unit}s")] if needs_promise(plan) else []
+        if self.counted:
+            promised = [("counted", f"{privacy.pairs:,} {self.unit}s; under replace their number is public")]
         each, most = f"every {privacy.unit} counts 1", f"whole numbers from 1 to {privacy.max_value:,}"
+        larger = "" if self.clipped_to is None else f"; larger ones count as {self.clipped_to:,}"
         return [
             ("statistic", f"{plan.statistic}: {plan.statistic.definition()}"),
             ("privacy", f"at most {price_in_words(privacy.epsilon, privacy.delta)} in all"),
             ("relation", f"{privacy.relation}: {self.change()}"),
             *([("unit", "key: every key is one person, and occurs once with its total")] if keys else []),
             *promised,
-            ("totals of keys" if keys else "values", most if privacy.max_value > 1 else each),
+            ("totals of keys" if keys else "values", f"{most if privacy.max_value > 1 else each}{larger}"),
         ]
 
     def change(self) -> str:
@@ -146,25 +159,35 @@ class Explained:
 
     def limits(self) -> str:
         """What the interval covers, and what it does not."""
-        most = self.privacy.pairs_per_person
-        measured = f"{self.pair}s used, at most {most:,} of each person" if self.person else "data"
+        c, most = self.privacy.pairs_per_person, self.clipped_to
+        measured = "pairs collected" if self.pair == "pair" else "data"  # a stored sketch knows of nothing before it
+        if self.person:
+            measured = f"{self.pair}s used, at most {c:,} of each person"
+        if most is not None:
+            measured += f", with {self._value}s above {most:,} counted as {most:,}"
         said = [
             f"Limits hold the true value in {100 * self.release.confidence:g} of 100 releases: the value of the "
             f"{measured}, before sketch and noise. They say nothing about a population that the data were sampled from."
         ]
         if self.person and self.groups:
             said.append(groups_of_each(self.groups_per_person, self.pair))
+        moves = []
         if self.person:
-            said.append(self._left_out())
-        return " ".join(said)
+            moves.append((f"leaving out the other {self.pair}s", f"one person with very many {self.pair}s"))
+        if most is not None:
+            moves.append((f"counting larger {self._value}s as {most:,}", f"one very large {self._value}"))
+        return " ".join([*said, *([self._moved(moves)] if moves else [])])
 
-    def _left_out(self) -> str:
-        """How far the pairs that were not used may have moved the value. No public number bounds it."""
+    def _moved(self, moves: list[tuple[str, str]]) -> str:
+        """How far limits on the data may have moved the value: each with what could decide it. No public number bounds
+        it.
+        """
         rises = all(point.rises for point in self.plan.statistic.points)
         moved = "can only lower the value" if rises else "can move the value either way"
+        causes = " and ".join(cause for cause, _ in moves)
         return (
-            f"Leaving out the other {self.pair}s {moved}; the limits do not include that. How far cannot be published, "
-            f"because one person with very many {self.pair}s could decide it; those who hold the data can compute it."
+            f"{causes[:1].upper()}{causes[1:]} {moved}; the limits do not include that. How far cannot be published, "
+            f"because {' or '.join(one for _, one in moves)} could decide it; those who hold the data can compute it."
         )
 
     def protected(self) -> list[str]:
