@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from odd_values import ASKED, ODD, WHOLE, WRONG, check_fast
 
 import stablesketch as ss
 from stablesketch.engines.local.collect import collected_shard
 from stablesketch.reading.arguments import Reading
-from stablesketch.reading.columns import checked_columns
+from stablesketch.reading.columns import Columns, checked_columns, selection
 from stablesketch.reading.found import Input
-from stablesketch.reading.values import digits, is_zero_text, whole, wrong_text, wrong_texts, zero
-
-WHOLE = {"3": 3, "03": 3, "3.0": 3, "3.000": 3, " 3": 3, "3 ": 3, " 12.0 ": 12, "0": 0, "0.0": 0, "00": 0, "100": 100}
-WRONG = {
-    "": "is empty or null", " ": "is empty or null",
-    "NA": "is a missing value", "nan": "is a missing value", "NULL": "is a missing",
-    "-3": "is negative", "-3.0": "is negative", "-1.5": "is negative", " -7": "is negative",
-    "1.5": "is a number with decimals", "0.25 ": "is a number with decimals", "10.50": "is a number with decimals",
-    "x": "is not a whole number", "1e3": "is not a whole number", "0x10": "is not a whole number",
-    "1,5": "is not a whole number", "3 4": "is not a whole number", "-": "is not a whole number",
-    "+3": "is not a whole number", "\u00a03": "is not a whole number", "\t3": "is not a whole number",
-}  # fmt: skip
+from stablesketch.reading.values import digits, is_zero_text, plain, whole, wrong_text, wrong_texts, zero
 
 
 @pytest.mark.parametrize("text", [*WHOLE, *WRONG, ".", "..", "1.0.0", "1.5.0", "-0", ".0", "3.", "0.", "٣"])
@@ -44,6 +39,60 @@ def test_sql_and_python_agree(text: str) -> None:
         assert (wrong_text(text, "") or ("",))[0] == problem
     else:
         assert any(asked(wrong.condition) for wrong in wrong_texts("v", "")) is not asked(whole("v"))
+
+
+def odd_texts() -> st.SearchStrategy[str | None]:
+    """Texts that are nearly values."""
+    digits = [*"0123456789", "00", ".0", "9007199254740992", "٣", "９"]
+    pieces = st.sampled_from([*digits, *".- +,\t\n\0_e", "na", "null", "\u00a0"])
+    return st.none() | st.sampled_from(ODD) | st.lists(pieces, max_size=6).map("".join)
+
+
+def asked_of_all(texts: Sequence[str | None], *expressions: str) -> list[tuple[Any, ...]]:
+    """SQL of each text, beside each other in one table: a vector in which the usual and the others are mixed."""
+    with duckdb.connect() as connection:
+        connection.register("t", pa.table({"i": range(len(texts)), "v": pa.array(texts, pa.string())}))
+        found = connection.sql(f"select {', '.join(expressions)} from t order by i").fetchall()
+    return found
+
+
+@pytest.mark.parametrize(("zeros", "largest"), ASKED)
+def test_the_fast_test_says_what_the_full_rules_say(zeros: Any, largest: int | None) -> None:
+    texts = [*ODD, None]
+    check_fast(texts, partial(asked_of_all, texts), zeros, largest)
+
+
+@given(texts=st.lists(odd_texts(), min_size=1, max_size=200), asked=st.sampled_from(ASKED))
+@settings(max_examples=25, deadline=None, derandomize=True)
+def test_the_fast_test_says_what_the_full_rules_say_of_any(texts: list[str | None], asked: tuple[Any, Any]) -> None:
+    check_fast(texts, partial(asked_of_all, texts), *asked)
+
+
+def test_the_usual_texts_pass_the_fast_test() -> None:
+    """Otherwise it would save nothing. Leading zeros do not, and are values by the full rules."""
+    passed = [row for (row,) in asked_of_all([*WHOLE], plain("v", 0, 2**53))]
+    assert passed == [text not in ("03", "00") for text in WHOLE]
+    columns = Columns((), "v")
+    read = asked_of_all([*WHOLE], selection(columns, text=True, checked=True))
+    assert [row for (row,) in read] == list(WHOLE.values())
+
+
+@pytest.mark.parametrize("text", ["3", "x"])
+def test_the_first_bad_row_of_many_is_named(tmp_path: Path, text: str) -> None:
+    """Among more rows than DuckDB reads at once, of several files, with another bad row behind it and one before."""
+    rows = [f"a{i % 7},{i % 5 + 1}" for i in range(300_000)]
+    for where, bad in ((0, "1.5"), (122_881, text), (122_882, "-1"), (250_000, "na"), (299_999, "6")):
+        changed = [*rows]
+        changed[where] = f"a,{bad}"
+        changed[where + 1 :: 1_000] = [f"b,{6 if text == '3' else 'y'}"] * len(changed[where + 1 :: 1_000])
+        for name, content in (("a.csv", rows), ("b.csv", changed)):
+            (tmp_path / name).write_text("app,n\n" + "\n".join(content) + "\n")
+        first = where + 2 if bad != "3" else where + 3
+        with pytest.raises(ss.DataError, match=f"b.csv, row {first:,}, column n "):
+            ss.release(
+                [tmp_path / "a.csv", tmp_path / "b.csv"], ss.Hill(1.0), ss.Privacy(1.0, 1e-9, 0, max_value=5),
+                key="app", value="n",
+            )  # fmt: skip
 
 
 def csv(values: list[str]) -> str:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 from ..errors import ArgumentError, ArgumentTypeError, DataError
 from ..text.wording import arg
 from .header import Doubt, missing_column
-from .values import digits, wrong_texts, zero
+from .values import digits, plain, wrong_texts, zero
 
 OnBad = Literal["error", "skip"]
 Zeros = Literal["absent", "refused", "kept"]
@@ -297,6 +297,31 @@ def bad_rows(columns: Columns, *, text: bool, largest: int | None, way_out: str 
         above_it = (operator.gt, largest)
         found.append(BadRow(columns.value, f"{number} > {largest}", problem, way_out, above_it, skippable=False))
     return found
+
+
+def usual_row(columns: Columns, *, text: bool, largest: int | None) -> str:
+    """SQL, fast and never null, that holds for most rows that are valid by `bad_rows`, and for no other.
+
+    The conditions of `bad_rows` on text are slow, so they are asked only of the rows that are left.
+    """
+    there = [f"{quoted(name)} is not null" for name in columns.names]
+    if columns.value is not None:
+        value, least = quoted(columns.value), 1 if columns.zeros == "refused" else 0
+        most = _LARGEST if largest is None else min(largest, _LARGEST)
+        there.append(plain(value, least, most) if text else f"{value} between {least} and {most}")
+    return f"({' and '.join(there)})"
+
+
+def is_bad(bad: Sequence[BadRow], usual: str) -> str:
+    """SQL for a row that is invalid in one of these ways; never null. `usual` is from `usual_row`."""
+    every = " or ".join(f"coalesce({one.condition}, false)" for one in bad)
+    return f"case when {usual} then false else {every} end"
+
+
+def which_bad(bad: Sequence[BadRow], usual: str) -> str:
+    """SQL for the place in `bad` of the first way in which a row is invalid; null if it is valid."""
+    every = " ".join(f"when coalesce({one.condition}, false) then {i}" for i, one in enumerate(bad))
+    return f"case when {usual} then null {every} end"
 
 
 def total_above(source: str, largest: int) -> DataError:

@@ -8,9 +8,23 @@ from typing import Any
 
 from ..errors import ArgumentError, DataError
 from ..text.wording import arg
-from .columns import BadRow, Cast, Columns, OnBad, bad_rows, checked_types, left_out, selection
+from .columns import (
+    BadRow,
+    Cast,
+    Columns,
+    OnBad,
+    bad_rows,
+    checked_types,
+    is_bad,
+    left_out,
+    selection,
+    usual_row,
+    which_bad,
+)  # fmt: skip
 from .duckdb import DuckDB, text_literal
 from .header import Doubt
+
+_COUNTED = "row_number() over ()"
 
 
 @dataclass
@@ -27,7 +41,7 @@ class Table:
     doubt: Doubt = ""  # why column names may be data; empty if they cannot be
     cast: Cast = field(default_factory=Cast)
     place: Callable[[int], tuple[str, int]] | None = None  # of a row, if several files became one table
-    numbered: str = "row_number() over ()"  # SQL for the number of a row
+    numbered: str = _COUNTED  # SQL for the number of a row
     cell_of: str = "null"  # SQL for the column a value comes from, if it differs from row to row: wide.py
     way_out: str = ""  # what to do about invalid rows that cannot be dropped or skipped
     counted: bool = False  # whether the number of rows is stored, and known without reading them
@@ -78,9 +92,8 @@ class Table:
         return f"{query} where {' and '.join(where)}" if where else query
 
     def _good(self, columns: Columns) -> str:
-        return " and ".join(
-            f"not coalesce({bad.condition}, false)" for bad in bad_rows(columns, text=self.text, largest=None)
-        )
+        every = bad_rows(columns, text=self.text, largest=None)
+        return f"not {is_bad(every, usual_row(columns, text=self.text, largest=None))}"
 
     def count(self, columns: Columns, on_bad: OnBad) -> int:
         where = f" where {self._good(columns)}" if on_bad == "skip" else ""
@@ -119,15 +132,16 @@ class Table:
         bad = [one for one in every if not (on_bad == "skip" and one.skippable)]
         if not bad:
             return None
-        any_bad = " or ".join(f"coalesce({one.condition}, false)" for one in bad)
-        if not self.duckdb.rows(f"select 1 from {self.origin} where {any_bad} limit 1", self.name):
+        usual = usual_row(columns, text=self.text, largest=largest)
+        if not self.duckdb.rows(f"select 1 from {self.origin} where {is_bad(bad, usual)} limit 1", self.name):
             return None  # the usual case, without the cost of numbering rows
-        which = " ".join(f"when coalesce({one.condition}, false) then {i}" for i, one in enumerate(bad))
+        # Rows that are counted come in their order, so reading stops at the first. Numbers of their own do not.
+        first = "limit 1" if self.numbered == _COUNTED else "order by row limit 1"
         with self.duckdb.in_order():
             for file, origin in self.each_file.items():
                 found = self.duckdb.rows(
-                    f"select row, bad, cell_of from (select {self.numbered} as row, case {which} end as bad, "
-                    f"{self.cell_of} as cell_of from {origin}) where bad is not null order by row limit 1",
+                    f"select row, bad, cell_of from (select {self.numbered} as row, {which_bad(bad, usual)} as bad, "
+                    f"{self.cell_of} as cell_of from {origin}) where bad is not null {first}",
                     file,
                 )
                 if found:

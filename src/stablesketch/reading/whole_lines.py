@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ..errors import DataError
-from .columns import Columns, bad_rows, is_zero, quoted
+from .columns import Columns, bad_rows, is_bad, is_zero, quoted, usual_row
 from .lines import whole_lines
 from .packed import opened_text
 from .tables import Table
@@ -27,7 +27,8 @@ from .tables import Table
 
 def check_skipped(table: Table, columns: Columns, files: Sequence[Path], delimiter: str) -> None:
     """Raises if a skipped row spans several lines, or may do so."""
-    bad = " or ".join(f"coalesce({one.condition}, false)" for one in bad_rows(columns, text=True, largest=None))
+    usual = usual_row(columns, text=True, largest=None)
+    bad = is_bad(bad_rows(columns, text=True, largest=None), usual)
     bad += f" or {is_zero(columns, text=True)}"  # zeros are left out too
     cells = ", ".join(quoted(name) for name in table.types)
     breaks = f"regexp_matches(concat_ws(' ', {cells}), '[\\r\\n]')"

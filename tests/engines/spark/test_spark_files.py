@@ -15,11 +15,13 @@ import pyarrow.parquet as pq
 import pytest
 import zstandard
 from engine_streams import secret
+from odd_values import ASKED, ODD, check_fast
 
 import stablesketch as ss
 from stablesketch.cli.app import run
 from stablesketch.engines.local.release import LocalSource
 from stablesketch.engines.spark import files
+from stablesketch.engines.spark.frame import in_spark
 from stablesketch.engines.spark.release import SparkSource
 from stablesketch.reading.duckdb import DuckDB
 from stablesketch.reading.found import Input
@@ -160,6 +162,20 @@ def test_what_is_wrong_is_told_as_on_one_machine(both: Both) -> None:
     assert "no file has this name" in both.told(str(both.folder / "none.csv"))
     named = [both.written("a.csv", "app,n\na,1\n"), both.written("b.csv", "n,app\n1,a\n")]
     assert "the columns differ from those of the other files" in both.told(named)
+
+
+@pytest.mark.parametrize("ansi", ["true", "false"])
+def test_odd_texts_are_the_values_that_they_are_on_one_machine(session: Any, ansi: str) -> None:
+    session.conf.set("spark.sql.ansi.enabled", ansi)
+    texts = [*ODD, None]
+    frame = session.createDataFrame(list(enumerate(texts)), "i int, v string")
+
+    def asked(*expressions: str) -> list[tuple[Any, ...]]:
+        spelled = [f"{one} as c{i}" for i, one in enumerate(expressions)]
+        return [tuple(row)[1:] for row in frame.selectExpr("i", *map(in_spark, spelled)).orderBy("i").collect()]
+
+    for zeros, largest in ASKED:
+        check_fast(texts, asked, zeros, largest)
 
 
 def test_what_one_machine_would_read_otherwise_is_refused(both: Both) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from ...errors import ArgumentTypeError, DataError
-from ...reading.columns import BadRow, Cast, Columns, bad_rows, checked_types, left_out
+from ...reading.columns import BadRow, Cast, Columns, bad_rows, checked_types, is_bad, left_out, usual_row, which_bad
 from ...reading.libraries import need
 from ...reading.values import digits
 from ...text.wording import arg, either
@@ -93,7 +93,8 @@ class Pairs:
         every = bad_rows(ours, text=text is not None, largest=largest)
         self._skipped = [one for one in every if skip and one.skippable]
         self._bad = [one for one in every if one not in self._skipped]
-        self._zero = left_out(ours, text=text is not None).replace('"', "`")
+        self._usual = usual_row(ours, text=text is not None, largest=largest)
+        self._zero = in_spark(left_out(ours, text=text is not None))
 
     def _marked(self, frame: DataFrame) -> DataFrame:
         """The columns as they are in the source, because a cast could overflow before the row is checked."""
@@ -114,7 +115,7 @@ class Pairs:
         return self._rows(self._value)
 
     def _rows(self, value: str) -> DataFrame:
-        skipped = " or ".join(_condition(one) for one in self._skipped)
+        skipped = in_spark(is_bad(self._skipped, self._usual)) if self._skipped else ""
         never = "fatal or " if self._text is not None else ""
         frame = self._raw.where(f"{never}not ({skipped})") if skipped else self._raw
         frame = frame.where(f"not {self._zero}") if self._zero else frame
@@ -134,14 +135,14 @@ class Pairs:
     def first_bad(self) -> DataError | None:
         """The first invalid row, with its partition or file, its row there and its column; None if there is none."""
         functions, text = self._functions, self._text
-        cases = [f"when {_condition(one)} then {i}" for i, one in enumerate(self._bad)]
+        if not self._bad and text is None:
+            return None
+        case = in_spark(which_bad(self._bad, self._usual)) if self._bad else "null"
         if text is not None:
             malformed = "fatal" if self._skip else "wrong is not null"
-            cases.insert(0, f"when {malformed} then {_MALFORMED}")
-        if not cases:
-            return None
+            case = f"case when {malformed} then {_MALFORMED} else {case} end"
+        which = functions.expr(case)
         raw = self._raw if text is None else self._marked(text.located())
-        which = functions.expr(f"case {' '.join(cases)} end")
         places = ["file", "start", "line", "wrong", "fatal"] if text is not None else []
         found = (
             raw.select(functions.monotonically_increasing_id().alias("place"), which.alias("bad"), *places)
@@ -196,6 +197,6 @@ def back_quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def _condition(bad: BadRow) -> str:
-    """The condition in Spark's SQL. The names in it are ours, and null counts as valid."""
-    return f"coalesce({bad.condition.replace(chr(34), '`')}, false)"
+def in_spark(condition: str) -> str:
+    """The condition in Spark's SQL. The names in it are ours."""
+    return condition.replace('"', "`")
