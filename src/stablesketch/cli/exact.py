@@ -49,6 +49,8 @@ def exact(
         raise typer.BadParameter(
             "--pairs-per-person and --groups-per-person need a column of people. Name it: --person"
         )
+    if by is None and groups_per_person != 1:
+        raise typer.BadParameter("--groups-per-person needs a column of groups. Name it (--by), or leave it out.")
     reading, wanted = read.reading(key, value, by, person, wide=wide), statistic.made()
     used = (None,) if person is None else _TRIED if pairs_per_person is None else (pairs_per_person, None)
     bounds = [None if most is None else Bound(most, groups_per_person) for most in used]

@@ -139,6 +139,7 @@ def _posed(
         wanted, protection.privacy(), **columns.arguments(wide=how["wide"]),
         auto_max_value=protection.auto_max_value, **how, **read.ways,
     )  # fmt: skip
+    posed.check_groups_per_person()
     individuals = posed.privacy.unit == "individual"
     if how["wide"] and unbounded and not individuals:
         raise _unbounded("--wide", columns.person)

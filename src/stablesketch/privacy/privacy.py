@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, get_args
 
 from ..errors import ArgumentError, ArgumentTypeError
 from ..numbers.checked import checked_real, checked_whole, is_whole
-from ..text.wording import arg, subject
+from ..text.wording import arg, either, subject
 
 Relation = Literal["replace", "add_remove"]
 Unit = Literal["pair", "key", "individual"]
@@ -185,7 +185,8 @@ def _real(name: str, value: object) -> float:
 
 
 def _integer(name: str, value: object) -> int:
-    return checked_whole(name, value, "Pass an integer")
+    found = either("auto_max_value=ss.AutoMaxValue() to ss.release, which finds it privately", "auto")
+    return checked_whole(name, value, f"Pass an integer, or {found}" if name == "max_value" else "Pass an integer")
 
 
 def _check_range(name: str, value: int, least: int, way_out: str) -> None:

@@ -174,6 +174,14 @@ class Question:
                 (repeated, _), *_ = Counter(self.groups).most_common(1)
                 raise ArgumentError("groups", ", ".join(repeated), "must not repeat a name", "List each group once")
 
+    def check_groups_per_person(self) -> None:
+        """Refuses a number of groups without groups. In a pipeline they may be windows, which only it knows."""
+        if self.groups_per_person != 1 and not self.columns.by:
+            raise ArgumentError(
+                "groups_per_person", self.groups_per_person, "needs a column of groups",
+                f"Name it ({arg('by')}), or leave out {arg('groups_per_person')}",
+            )  # fmt: skip
+
     @property
     def statistic(self) -> Statistic:
         """The statistic to be released."""

@@ -153,6 +153,11 @@ def exact(
             raise ArgumentError(
                 name, given, "needs a column of people", f"Name it ({arg('person')}), or leave out {arg(name)}"
             )
+    if bound.groups != 1 and not read.columns.by:
+        raise ArgumentError(
+            "groups_per_person", bound.groups, "needs a column of groups",
+            f"Name it ({arg('by')}), or leave out {arg('groups_per_person')}",
+        )  # fmt: skip
     found = exact_values(data, statistic, read, bound)
     return Exact(statistic, found, read.columns.by, None if person is None else bound, read.input.wide)
 
