@@ -87,7 +87,7 @@ def test_out_is_appended_to_and_state_is_gone_on_from(shell: Shell, tmp_path: Pa
         (
             ["none.jsonl", "--follow", "--key", "k", "--statistic", "shannon", *PRIVATE],
             3,
-            "none.jsonl: cannot be opened",
+            "none.jsonl: the file does not exist",
         ),
         (["-", "--follow", "--statistic", "shannon", *PRIVATE], 2, "--follow is for a file"),
         (["-", "--every", "7m", "--statistic", "shannon", *PRIVATE], 2, "divide a day"),
@@ -211,7 +211,7 @@ def test_options_that_would_be_ignored_are_refused(shell: Shell, tmp_path: Path)
         ([str(tmp_path / "fifo"), "--follow"], 3, "is not a regular file. Pass it through a pipe"),
         ([str(tmp_path), "--follow"], 3, "is a folder. Name a file in it"),
         ([str(tmp_path / "a.csv"), "--key", "k"], 2, "needs --time, --from and --until"),
-        (["-", "--key", "k"], 2, "--format must be given, because the name of the input does not tell"),
+        (["-", "--key", "k"], 2, "--format must be given: the name of the input does not tell"),
         ([str(tmp_path / "a.json.gz"), "--follow"], 3, "lines cannot be compressed with gzip here. Unpack them first"),
         (["-", "--listen", "192.0.2.1:9464"], 2, "got '192.0.2.1:9464'. Choose another address"),
     ):  # fmt: skip

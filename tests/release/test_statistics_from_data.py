@@ -183,7 +183,7 @@ WRONG = {
     "an order out of range": (["--statistic", "hill", "--order", "3"], "must be between 0 and 2"),
     "inequality of pairs": (
         ["--statistic", "atkinson", "--order", "0.5", "--unit", "pair"],
-        "must be asked with one person for each key and a public number of people",
+        "every key is a person, and the number of people is public",
     ),
 }  # fmt: skip
 

@@ -56,7 +56,8 @@ def opened(blob: bytes, *kinds: Kind) -> tuple[Kind, Reader]:
     """The kind, one of `kinds`, and a reader of the fields, after the header and the checksum have been checked."""
     what = NAMES[kinds[0]][0]
     if not blob or blob[: len(MAGIC)] != MAGIC[: len(blob)]:
-        raise ForeignBlob(f"these {len(blob)} bytes are not {what}: unrecognised header.")
+        written = NAMES[kinds[0]][1].replace("from_bytes", "to_bytes").replace("resume", "checkpoint")
+        raise ForeignBlob(f"these {len(blob)} bytes are not {what}: unrecognised header. Pass the result of {written}.")
     if len(blob) < _HEADER.size:
         raise BlobError(f"{what} is truncated to {len(blob)} bytes. Fetch it again from where it was stored.")
     _, version, found = _HEADER.unpack_from(blob)

@@ -98,7 +98,7 @@ class Privacy:
                 "delta", self.delta, "must be above 0",
                 f"Pass a negligible δ such as 1e-12; plans with {arg('mechanism', 'exact')} report δ = 0 where they "
                 "reach it",
-                because="a sketch has finite precision and its randomness comes from a key",
+                because="a sketch has finite precision and its randomness comes from a secret of 256 bits",
             )  # fmt: skip
         if not 0.0 < self.delta < 1.0:
             raise ArgumentError("delta", self.delta, "must be between 0 and 1", "Pass 1e-9, for example")
