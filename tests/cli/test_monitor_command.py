@@ -104,7 +104,7 @@ def test_out_is_appended_to_and_state_is_gone_on_from(shell: Shell, tmp_path: Pa
         (["-", "--statistic", "shannon", *PRIVATE, *DAY], 2, "--time must be given for a replay"),
         (["-", "--statistic", "shannon", *PRIVATE, "--out", "no/where"], 2, "cannot be written"),
         (
-            ["a.csv", "--key", "k", "--time", "t", *PRIVATE, "--from", "1900-01-01T00:00:00Z", *DAY[2:]],
+            ["events.csv", "--key", "k", "--time", "t", *PRIVATE, "--from", "1900-01-01T00:00:00Z", *DAY[2:]],
             2,
             "--from must not be before 1970, got '1900-01-01T00:00:00Z'. Pass 1970-01-01T00:00:00Z, or a later time.",
         ),
@@ -260,7 +260,8 @@ def test_people_are_protected_in_each_window_and_a_ledger_stops_it(shell: Shell,
 
 
 def test_a_ledger_of_another_unit_is_refused_before_anything_is_read(shell: Shell, tmp_path: Path) -> None:
-    asked = ["none.jsonl", "--follow", "--key", "k", "--statistic", "shannon", "--epsilon", "1", "--delta", "1e-9"]
+    events = str(shell.write("events.jsonl", ""))
+    asked = [events, "--follow", "--key", "k", "--statistic", "shannon", "--epsilon", "1", "--delta", "1e-9"]
     people = ["--protect", "person-window", "--person", "u"]
     for made, typed, said in (
         (["--people"], [], "this ledger is for people, but the release protects pairs"),
