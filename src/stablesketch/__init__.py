@@ -56,7 +56,8 @@ class _Package(ModuleType):
             super().__setattr__(name, value)
 
     def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *_HOMES})
+        """The public names, and those of any module."""
+        return sorted({*_HOMES, *(name for name in super().__dir__() if name.startswith("__"))})
 
     def __reduce__(self) -> tuple[object, tuple[str]]:
         """Pickles by name, like any module: functions that use it are sent to the workers of Spark and Beam."""

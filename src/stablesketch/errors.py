@@ -115,7 +115,14 @@ class NegativeTotal(StablesketchError, ValueError):
 
 
 class PlanInfeasible(StablesketchError, ValueError):
-    """No mechanism can reach what was asked for; the message says what is possible."""
+    """No mechanism can reach what was asked for; the message says what is possible.
+
+    `best` is the smallest error possible, if the error is what is out of reach and that is known.
+    """
+
+    def __init__(self, message: str = "", best: float | None = None) -> None:
+        self.best = best
+        super().__init__(message)
 
 
 class ReleasedAlready(StablesketchError, RuntimeError):
@@ -193,8 +200,10 @@ class BudgetExceeded(StablesketchError, RuntimeError):
         self.budget, self.limit, self.asked, self.spent, self.after = budget, limit, asked, spent, after
         self.fits, self.renews = fits, renews
         self.left = max(0.0, limit[0] - spent)
+        more = fits is not None and fits > self.left
+        composed = ", although less is left, because releases cost less together than their sum" if more else ""
         way_out = (
-            f"The same release with ε = {fits:.6g} would fit."
+            f"The same release with ε = {fits:.6g} would fit{composed}."
             if fits is not None
             else "No release of this kind fits any more: it needs a new budget, or data that no release has used yet."
             if renews is None

@@ -231,7 +231,7 @@ def test_a_ledger_that_renews(shell: Shell) -> None:
     made = shell("ledger", "new", "--per", "month", "--epsilon", "5")
     assert (made.code, made.err) == (
         0,
-        "written to budget.db: ε = 5 at δ = 1e-06 for what is recorded there in each month\n",
+        "written to budget.db: ε = 5 at δ = 1e-06 for what is recorded there each month\n",
     )
     assert "forecast     to forecast, pass a plan: --plan plan.json" in shell("ledger", "show", "budget.db").out
     release = ("release", "events.csv", "--key", "app", *SMALL, "--delta", "1e-8", "--ledger", "budget.db")
@@ -429,3 +429,21 @@ def test_a_large_delta_is_noted_if_the_release_has_a_delta(shell: Shell, how: li
     assert shown.code == 0
     assert ("δ = 0\n" in shown.out) is not noted
     assert ("δ = 0.01 is " in shown.err) is noted
+
+
+def test_releases_that_do_not_fit_end_like_a_refusal(shell: Shell) -> None:
+    assert shell("plan", *SMALL, "-o", "plan.json").code == 0
+    made = shell("ledger", "new", "--epsilon", "5", "--per", "day")
+    assert "for what is recorded there each day" in made.err
+    fits, does_not = (shell("ledger", "plan", "budget.db", "plan.json", "--times", times) for times in ("1", "10"))
+    assert (fits.code, does_not.code) == (0, 4)
+    assert fits.out.startswith("1 release: fits\n")
+    assert does_not.out.startswith("10 releases: does not fit\n")
+    assert re.search(r"more by this plan would fit on \d{4}-\d\d-\d\d", fits.out)
+
+
+def test_exact_whole_numbers_have_no_decimals(shell: Shell) -> None:
+    for statistic in (["--statistic", "distinct"], ["--p", "1"]):
+        shown = shell("exact", "events.csv", "--key", "app", *statistic).out
+        assert re.search(r"(keys|F_1) +[\d,]+\n", shown)
+        assert ".0" not in shown

@@ -169,3 +169,28 @@ def test_a_report_tells_the_whole_price_and_how_it_was_divided(shell: Shell) -> 
     assert "they were listed and are public" in listed
     assert "noisy count" not in listed
     assert "in all" not in listed.split("<h2>")[0]
+
+
+def test_the_comparison_with_exact_is_shown_once(shell: Shell) -> None:
+    shown = shell("release", "events.csv", "--key", "app", *PRIVATE, "--dry-run")
+    assert shown.code == 0
+    assert (shown.out + shown.err).count("times as") == 2  # at both ends
+    assert "times as" not in shown.err
+
+
+def test_it_says_whether_the_release_would_fit_in_the_ledger(shell: Shell) -> None:
+    assert shell("ledger", "new", "budget.db", "--epsilon", "1.5").code == 0
+    asked = ["release", "events.csv", "--key", "app", "--delta", "1e-9", "--dry-run", "--ledger", "budget.db"]
+    fits, does_not = (shell(*asked, "--epsilon", epsilon) for epsilon in ("1", "3"))
+    assert (fits.code, does_not.code) == (0, 4)
+    assert "it fits in the ledger budget.db, where ε = 1.5 is left. Nothing was spent" in fits.err
+    assert "would fit" in does_not.err
+    assert len(list(ss.Ledger(shell.folder / "budget.db").records())) == 0
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+def test_more_groups_are_offered_only_to_who_did_not_choose(shell: Shell, groups: int) -> None:
+    people = ["--by", "country", "--person", "user", "--pairs-per-person", "3", "--groups-per-person", str(groups)]
+    shown = shell(*RELEASE, *people, "--dry-run")
+    assert shown.code == 0
+    assert ("--groups-per-person N uses up to N groups" in shown.err) == (groups == 1)

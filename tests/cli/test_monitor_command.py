@@ -87,7 +87,7 @@ def test_out_is_appended_to_and_state_is_gone_on_from(shell: Shell, tmp_path: Pa
         (
             ["none.jsonl", "--follow", "--key", "k", "--statistic", "shannon", *PRIVATE],
             3,
-            "none.jsonl: cannot be opened",
+            "none.jsonl: the file does not exist",
         ),
         (["-", "--follow", "--statistic", "shannon", *PRIVATE], 2, "--follow is for a file"),
         (["-", "--every", "7m", "--statistic", "shannon", *PRIVATE], 2, "divide a day"),
@@ -104,7 +104,7 @@ def test_out_is_appended_to_and_state_is_gone_on_from(shell: Shell, tmp_path: Pa
         (["-", "--statistic", "shannon", *PRIVATE, *DAY], 2, "--time must be given for a replay"),
         (["-", "--statistic", "shannon", *PRIVATE, "--out", "no/where"], 2, "cannot be written"),
         (
-            ["a.csv", "--key", "k", "--time", "t", *PRIVATE, "--from", "1900-01-01T00:00:00Z", *DAY[2:]],
+            ["events.csv", "--key", "k", "--time", "t", *PRIVATE, "--from", "1900-01-01T00:00:00Z", *DAY[2:]],
             2,
             "--from must not be before 1970, got '1900-01-01T00:00:00Z'. Pass 1970-01-01T00:00:00Z, or a later time.",
         ),
@@ -211,7 +211,7 @@ def test_options_that_would_be_ignored_are_refused(shell: Shell, tmp_path: Path)
         ([str(tmp_path / "fifo"), "--follow"], 3, "is not a regular file. Pass it through a pipe"),
         ([str(tmp_path), "--follow"], 3, "is a folder. Name a file in it"),
         ([str(tmp_path / "a.csv"), "--key", "k"], 2, "needs --time, --from and --until"),
-        (["-", "--key", "k"], 2, "--format must be given, because the name of the input does not tell"),
+        (["-", "--key", "k"], 2, "--format must be given: the name of the input does not tell"),
         ([str(tmp_path / "a.json.gz"), "--follow"], 3, "lines cannot be compressed with gzip here. Unpack them first"),
         (["-", "--listen", "192.0.2.1:9464"], 2, "got '192.0.2.1:9464'. Choose another address"),
     ):  # fmt: skip
@@ -260,7 +260,8 @@ def test_people_are_protected_in_each_window_and_a_ledger_stops_it(shell: Shell,
 
 
 def test_a_ledger_of_another_unit_is_refused_before_anything_is_read(shell: Shell, tmp_path: Path) -> None:
-    asked = ["none.jsonl", "--follow", "--key", "k", "--statistic", "shannon", "--epsilon", "1", "--delta", "1e-9"]
+    events = str(shell.write("events.jsonl", ""))
+    asked = [events, "--follow", "--key", "k", "--statistic", "shannon", "--epsilon", "1", "--delta", "1e-9"]
     people = ["--protect", "person-window", "--person", "u"]
     for made, typed, said in (
         (["--people"], [], "this ledger is for people, but the release protects pairs"),

@@ -225,7 +225,11 @@ def test_a_folder_does_not_take_the_place_of_the_function_of_its_name(name: str)
 def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'momnet'"):
         stablesketch.momnet  # type: ignore[attr-defined]  # noqa: B018
-    assert set(stablesketch.__all__) <= set(dir(stablesketch))
+
+
+def test_only_public_names_are_listed() -> None:
+    names = [name for name in dir(stablesketch) if not name.startswith("__")]
+    assert names == sorted(stablesketch.__all__)
 
 
 def test_any_part_may_be_imported_first() -> None:

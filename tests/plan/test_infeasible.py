@@ -44,6 +44,36 @@ def test_the_suggested_error_works() -> None:
     assert ss.plan(HALF, privacy, error=suggested, mechanism="bare").error <= suggested
 
 
+@pytest.mark.parametrize("expected", [None, 1000.0])
+@pytest.mark.parametrize("pairs", [0, 100_000])
+def test_the_suggested_error_of_a_hill_number_works(expected: float | None, pairs: int) -> None:
+    """The error is that of its moment times a factor, and of the total, if something is known of that."""
+    privacy = ss.Privacy(1.0, 1e-9, pairs=pairs)
+    with pytest.raises(ss.PlanInfeasible, match=r"the best is .* Pass error=.*mechanism='exact'") as caught:
+        ss.plan(ss.Hill(0.5), privacy, error=1e-5, expected=expected)
+    suggested = float(str(caught.value).split("Pass error=")[1].split(",")[0])
+    assert ss.plan(ss.Hill(0.5), privacy, error=suggested, expected=expected).error <= suggested
+
+
+@pytest.mark.parametrize("statistic", [ss.Hill(0.5), ss.Hill(2), ss.Hill(0), ss.Renyi(0.5), ss.Tsallis(2)])
+def test_an_exact_plan_knows_its_error_at_the_expected_value(statistic: ss.Hill | ss.Renyi | ss.Tsallis) -> None:
+    """The total is at least as large as the Hill number, here 1,000; its noise has a deviation of sqrt(2) b."""
+    privacy, expected = ss.Privacy(1.0, 1e-9), statistic.at_log_hill(math.log(1000))
+    plan = ss.plan(statistic, privacy, mechanism="exact", expected=expected, error=0.2)
+    assert plan.relative == statistic.relative
+    assert plan.expected == pytest.approx(expected)
+    counted = [one for one in plan.measurements if one.statistic == ss.Total()]
+    noise = math.sqrt(2) * 10.0 / 1000 * statistic.factor(ss.Total()) if counted else 0.0
+    assert noise <= plan.error <= 0.2
+
+
+def test_an_exact_plan_that_knows_no_length_says_what_to_pass() -> None:
+    with pytest.raises(ss.PlanInfeasible, match=r"not known\. Pass expected=, the value you expect, or pairs=,"):
+        ss.plan(ss.Hill(0.5), ss.Privacy(1.0, 1e-9), mechanism="exact", error=0.05)
+    with pytest.raises(ss.PlanInfeasible, match=r"not known\. Pass pairs=, the number of pairs that you expect, or"):
+        ss.plan(ss.Hill(1), ss.Privacy(1.0, 1e-9), mechanism="exact", error=0.01, expected=100)
+
+
 @pytest.mark.parametrize("epsilon", [1.0, 5.0])
 def test_a_delta_below_finite_precision_says_what_would_do(epsilon: float) -> None:
     tiny = ss.Privacy(epsilon=epsilon, delta=1e-12, pairs=1_000_000, relation="replace")

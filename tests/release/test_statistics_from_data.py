@@ -180,10 +180,10 @@ WRONG = {
     "two orders": (["--statistic", "renyi", "--order", "0,1"], "--order must be given for renyi, as one number"),
     "no number": (["--statistic", "hill", "--order", "half"], "is not an order"),
     "an unknown statistic": (["--statistic", "gini"], "gini"),
-    "an order out of range": (["--statistic", "hill", "--order", "3"], "must be between 0 and 2"),
+    "an order out of range": (["--statistic", "hill", "--order", "3"], "must be 0, or between 0.05 and 2"),
     "inequality of pairs": (
         ["--statistic", "atkinson", "--order", "0.5", "--unit", "pair"],
-        "must be asked with one person for each key and a public number of people",
+        "every key is a person, and the number of people is public",
     ),
 }  # fmt: skip
 

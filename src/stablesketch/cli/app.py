@@ -175,7 +175,7 @@ def _code(arguments: Sequence[str] | None, payment: Payment) -> int:
         return Exit.DONE if _COMPLETE not in os.environ else int(leave.code or 0)
     except Exception as error:
         if hasattr(error, "exit_code") and hasattr(error, "format_message"):  # a wrong command
-            message = _unknown_option(error) or _unknown_choice(_plain(error.format_message())) + _way_for_a_file(error)
+            message = _unknown_option(error) or _unknown_choice(_plain(error)) + _way_for_a_file(error)
             if message:  # a command without arguments has already shown its help
                 _say(message)
             return Exit.USAGE
@@ -191,10 +191,12 @@ def _code(arguments: Sequence[str] | None, payment: Payment) -> int:
 _NO_NUMBER = "Input should be a valid number, unable to parse string as a number"  # in the words of pydantic
 
 
-def _plain(message: str) -> str:
+def _plain(error: Any) -> str:
     """The message in our own words, without what click, typer and pydantic add."""
-    said = message.removeprefix("Invalid value: ").replace(": Value error, ", ": ")
-    return said.replace(_NO_NUMBER, "must be a number. Write 0.5 or 1e-9, for example.")
+    said = error.format_message().removeprefix("Invalid value: ").replace(": Value error, ", ": ")
+    found = [each.get("input") for each in getattr(error.__context__, "errors", list)()]  # of pydantic
+    typed = f"{found[0]!r} is not a number" if found else "must be a number"
+    return str(said.replace(_NO_NUMBER, f"{typed}. Write 0.5 or 1e-9, for example."))
 
 
 def _unknown_option(error: Any) -> str | None:
@@ -206,7 +208,8 @@ def _unknown_option(error: Any) -> str | None:
     every: Any = typer.main.get_command(program())
     others = [name for name, command in every.commands.items() if wanted in _options_of(command)]
     if others:
-        way_out = f"It is an option of stablesketch {', '.join(others)}"
+        *first, last = others
+        way_out = f"It is an option of stablesketch {', '.join(first)}{' and ' * bool(first)}{last}"
     else:
         way_out = did_you_mean(wanted, here) or f"See {context.command_path} --help"
     return f"{context.command_path} has no option {wanted}. {way_out}{'' if way_out.endswith('?') else '.'}"
@@ -235,7 +238,10 @@ def _way_for_a_file(error: Any) -> str:
         getattr(error, "ctx", None),
     )
     way = _WITH_A_FILE.get(getattr(context, "command_path", ""))
-    return f" Try: {way.format(shlex.quote(found[1]))}." if found and way else ""
+    if found and way:
+        return f" Try: {way.format(shlex.quote(found[1]))}."
+    unknown = re.fullmatch(r"No such command '[^']*'\.", error.format_message())
+    return f" See {context.command_path} --help." if unknown and context is not None else ""
 
 
 def _options_of(command: Any) -> set[str]:

@@ -7,14 +7,16 @@ from pathlib import Path
 import typer
 
 from ..bounding.max_value import least_seen
+from ..ledger import Ledger
 from ..plan import Plan
 from ..plan.exact_instead import exact_instead
 from ..plan.mechanism import mechanism_of, needs_promise
 from ..plan.table import plan_table
 from ..release.decide import asked_of_a_group, decide, touched
+from ..release.publish import Till
 from ..release.question import Question
 from ..release.shares import Share, in_words
-from ..text.spoken import price_in_words
+from ..text.spoken import at_least, price_in_words
 from .screen import note, plain_table, print_text
 
 _EXAMPLES = (1, 15, 255, 4095, 65_535)  # maximum values that may be found
@@ -39,7 +41,7 @@ def check_dry(*, stored: bool, **kept: Path | None) -> None:
             )
 
 
-def show_plan(question: Question, json: bool) -> None:
+def show_plan(question: Question, json: bool, ledger: Ledger | None) -> None:
     """The plan, as far as it is known before any data are read."""
     if question.counts_pairs:
         raise typer.BadParameter(
@@ -61,8 +63,13 @@ def show_plan(question: Question, json: bool) -> None:
             _show_noise(question)
     if not json:
         shares = shares_in_words(question, decision.shares, decision.terms.epsilon)
-        for line in [*shares, *advice_in_words(question, chosen)]:
+        for line in [*shares, *advice_in_words(question, None)]:  # the table compares with exact
             note(line)
+    if ledger is not None:
+        Till(ledger).check(decision.ask)  # raises the error, which says what would fit
+        note(
+            f"it fits in the ledger {ledger.path.name}, where ε = {at_least(ledger.left())} is left. Nothing was spent"
+        )
 
 
 def _show_noise(question: Question) -> None:

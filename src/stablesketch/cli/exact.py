@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from ..bounding.persons import groups_of_each
-from ..engines.local.exact import Bound, ExactGroup, exact_by_bound
+from ..engines.local.exact import Bound, ExactGroup, at_least_one, exact_by_bound
 from ..release.arguments import DEFAULTS
 from ..statistic import Statistic
 from . import options
@@ -49,7 +49,12 @@ def exact(
         raise typer.BadParameter(
             "--pairs-per-person and --groups-per-person need a column of people. Name it: --person"
         )
+    if by is None and groups_per_person != 1:
+        raise typer.BadParameter("--groups-per-person needs a column of groups. Name it (--by), or leave it out.")
     reading, wanted = read.reading(key, value, by, person, wide=wide), statistic.made()
+    for name, given in (("pairs_per_person", pairs_per_person), ("groups_per_person", groups_per_person)):
+        if given is not None:
+            at_least_one(name, given)
     used = (None,) if person is None else _TRIED if pairs_per_person is None else (pairs_per_person, None)
     bounds = [None if most is None else Bound(most, groups_per_person) for most in used]
     found = exact_by_bound(read.files, wanted, reading, bounds)
@@ -68,14 +73,19 @@ def exact(
         plain_table(names, cells, numbers=len(names) - grouped)
     else:
         ((_, one),) = rows
-        values = [(name, f"{value:,.6f}") for name, value in zip(wanted.point_names, one.values, strict=True)]
+        values = [(name, _precise(value)) for name, value in zip(wanted.point_names, one.values, strict=True)]
         counts = [(name, f"{count:,}") for name, count in _counts(one, wide=wide).items()]
         fact_table("Exact, not private", [*values, *counts])
     if people and grouped:
-        note(f"{groups_of_each(groups_per_person, pair)} --groups-per-person N shows up to N groups of each")
+        more = " --groups-per-person N shows up to N groups of each" if groups_per_person == 1 else ""
+        note(f"{groups_of_each(groups_per_person, pair)}{more}")
     if people:
         note(f"for the curator only: choose how many {pair}s to use from public knowledge, or privately")
     note("not private: guard it like the data. A release with --mechanism exact is private")
+
+
+def _precise(value: float) -> str:
+    return f"{value:,.0f}" if value.is_integer() else f"{value:,.6f}"
 
 
 def _counts(one: ExactGroup, *, wide: bool) -> dict[str, int]:

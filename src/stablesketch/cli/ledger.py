@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_module
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -11,13 +12,14 @@ import typer
 from ..errors import ArgumentError
 from ..ledger import Ledger
 from ..ledger.period import Per
-from ..ledger.preview import MANY
+from ..ledger.preview import MANY, many_releases
 from ..ledger.record import PEOPLE, Record
 from ..ledger.unit import noun
 from ..plan.in_words import of_one_person, used
 from ..privacy import Relation
 from ..text.spoken import at_least, at_most
 from . import options
+from .exits import Exit
 from .screen import fact_table, note, plain_table, print_text, write_new
 from .with_examples import Group, WithExamples
 
@@ -67,7 +69,7 @@ def new(
         adaptive=adaptive,
         per=per,
     )
-    covered = "everything that is recorded there" if per is None else f"what is recorded there in each {per}"
+    covered = "everything that is recorded there" if per is None else f"what is recorded there each {per}"
     note(f"written to {file}: ε = {epsilon:g} at δ = {delta:g} for {covered}")
 
 
@@ -96,7 +98,7 @@ def show(
     now = [record for record in records if record.period == (ledger.period or "")]
     facts = [
         ("left", f"ε = {at_least(ledger.left())}" + (f" until {ledger.renews}, when it renews" if ledger.per else "")),
-        ("spent", f"ε = {at_most(ledger.spent())} by {_releases(len(now))}{_during(ledger.period)}"),
+        ("spent", f"ε = {at_most(ledger.spent())} by {many_releases(len(now))}{_during(ledger.period)}"),
         ("forecast", _forecast(more, "by this plan" if plan else "like the last one", ledger.period)),
         ("budget", f"ε = {ledger.epsilon:g} at δ = {ledger.delta:g}" + (f", each {ledger.per}" if ledger.per else "")),
         ("unit", relation + (f", {_units(relation, ledger.pairs_per_person)}" if ledger.pairs_per_person else "")),
@@ -129,7 +131,8 @@ def _row(record: Record, budget: float) -> list[str]:
 
 
 def _during(period: str | None) -> str:
-    return "" if period is None else f" in {period}"
+    a_day = period is not None and re.fullmatch(r"\d{4}-\d\d-\d\d", period)
+    return "" if period is None else f" {'on' if a_day else 'in'} {period}"
 
 
 def _forecast(more: int | None, like: str, period: str | None) -> str:
@@ -158,7 +161,7 @@ def verify(
             f"--head must be a number, a colon and 64 hex digits, got {head!r}. Copy it from: "
             f"stablesketch ledger show {file}"
         ) from None
-    found = f"{_releases(len(ledger))}, head {ledger.head}"
+    found = f"{many_releases(len(ledger))}, head {ledger.head}"
     if head is None:
         note(f"{file} is consistent: {found}. To detect an older copy as well, keep the head and pass it (--head)")
     else:
@@ -178,8 +181,11 @@ def plan(
     if not fit:
         if output is not None:
             raise typer.BadParameter("-o needs --fit: it saves the plan that --fit finds. Add --fit, or leave out -o.")
-        print_text(str(ledger.preview(chosen, times=times)))
+        preview = ledger.preview(chosen, times=times)
+        print_text(str(preview))
         print_text(f"in all  {_forecast(ledger.forecast(chosen), 'by this plan', ledger.period)}")
+        if not preview.fits:
+            raise typer.Exit(Exit.REFUSED)
         return
     found = ledger.schedule(chosen, releases=times)
     print_text(str(found))
@@ -197,7 +203,7 @@ def export(
     if output.suffix not in (".csv", ".json"):
         raise typer.BadParameter(f"--output must end in .csv or .json, got {str(output)!r}.")
     content = ledger.to_csv() if output.suffix == ".csv" else ledger.to_json()
-    write_new(output, content.encode(), f", {_releases(len(ledger))}")
+    write_new(output, content.encode(), f", {many_releases(len(ledger))}")
 
 
 @app.command("value", cls=WithExamples)
@@ -211,10 +217,6 @@ def value(
             f"{file} has no value for release {number}. To list the releases: stablesketch ledger show {file}"
         )
     print_text(published)
-
-
-def _releases(number: int) -> str:
-    return f"{number:,} release{'s' * (number != 1)}"
 
 
 def _units(relation: str, most: int) -> str:

@@ -14,6 +14,7 @@ from ..monitor import Watch
 from ..monitor.demo_day import FIELDS as DEMO_FIELDS
 from ..monitor.demo_day import PlayedDay
 from ..monitor.state.outbox import JsonLinesFile, Sink
+from ..reading.files import no_file
 from ..statistic import STATISTICS, Statistic
 from . import options
 from .exits import Exit
@@ -78,6 +79,8 @@ def monitor(
             "the source is missing. Pass a file, or - for standard input. To try it first, use --demo."
         )
     else:
+        if source != "-" and state is None and not Path(source).exists():  # a state finds one that was renamed
+            raise no_file(source)
         read = lines.read(source, price.person)
     privacy = price.privacy()
     stream = LineInput(source, lines.follow, day)

@@ -11,10 +11,12 @@ from typing import Annotated, Literal
 
 import typer
 
-from ..errors import BlobError, LedgerMismatch
+from ..errors import BlobError, ForeignBlob, LedgerMismatch
+from ..format.framing import MAGIC
 from ..ledger import Ledger
 from ..plan import Plan
 from ..privacy import Privacy
+from ..statistic import STATISTICS
 
 in_data, in_privacy, in_size, in_output = (
     partial(typer.Option, rich_help_panel=panel) for panel in ("Data", "Privacy", "Accuracy", "Output")
@@ -26,15 +28,21 @@ def count(text: str | int) -> int:
     if isinstance(text, int):
         return text
     plain = text.strip().replace("_", "").replace(",", "")
-    match = re.fullmatch(r"(\d+)(?:\.(\d+))?(?:[eE]\+?(\d{1,2}))?", plain)
+    match = re.fullmatch(r"(-?\d+)(?:\.(\d+))?(?:[eE]\+?(\d{1,2}))?", plain)
     if match is not None:
         whole, fraction, power = match[1], (match[2] or "").rstrip("0"), int(match[3] or 0)
         if len(fraction) <= power:
             return int(whole + fraction + "0" * (power - len(fraction)))
-    raise typer.BadParameter(f"{text!r} is not a whole number. Write 1000000 or 1e6.")
+    raise typer.BadParameter(f"{text!r} is not a whole number. Write it in digits, such as 20, or 1e6 for a million.")
 
 
 count_in_data, count_in_privacy = (partial(option, parser=count, metavar="N") for option in (in_data, in_privacy))
+
+
+def _of_people() -> str:
+    """The statistics whose keys are people."""
+    *first, last = (kind.name for kind in STATISTICS.values() if kind.on_command_line and kind.of_people)
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def listed(names: str | None) -> list[str]:
@@ -65,8 +73,8 @@ Clip = Annotated[bool, in_data("--clip", help="Clip values above --max-value ins
 Unit = Annotated[
     Literal["pair", "key", "individual"] | None,
     in_privacy(
-        help="What is protected: a pair; a whole key, if each key is one person (as for atkinson and "
-        "generalised_entropy); or an individual, if values count individuals (default with --wide)."
+        help=f"What is protected: a pair; a whole key, if each key is one person (as for {_of_people()}); "
+        "or an individual, if values count individuals (default with --wide)."
     ),
 ]
 Epsilon = Annotated[float | None, in_privacy(help="Maximum ε: the smaller, the more private. 1 is common.")]
@@ -153,10 +161,17 @@ def open_ledger(path: Path) -> Ledger:
 def read_plan(path: Path) -> Plan:
     """A plan that `stablesketch plan -o` wrote."""
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise BlobError(f"{path}: cannot read the plan: {reason}. Make one: stablesketch plan ... -o {path}") from None
+        content = path.read_bytes()
+    except OSError as error:
+        raise BlobError(
+            f"{path}: cannot read the plan: {error.strerror}. Make one: stablesketch plan ... -o {path}"
+        ) from None
+    try:
+        text = content.decode()
+    except UnicodeDecodeError:
+        sketch = content.startswith(MAGIC)
+        problem = "this is a stored sketch, not a plan" if sketch else "cannot read the plan: it is not UTF-8"
+        raise BlobError(f"{path}: {problem}. Make a plan: stablesketch plan ... -o plan.json") from None
     with of_file(path):
         return Plan.from_json(text)
 
@@ -166,5 +181,7 @@ def of_file(path: Path) -> Iterator[None]:
     """Adds the name of the file to errors about its content."""
     try:
         yield
+    except ForeignBlob:
+        raise ForeignBlob(f"{path}: not a stored sketch. Name files that stablesketch sketch -o has written.") from None
     except BlobError as error:
         raise type(error)(f"{path}: {error.wording}") from None

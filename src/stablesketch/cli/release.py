@@ -113,7 +113,7 @@ def release(
     how = {"wide": wide, "groups_per_person": groups_per_person, "confidence": confidence}
     posed = _posed(statistic.made(), columns, read, protection, {**sizes, **how})
     if dry_run:
-        show_plan(posed, json)
+        show_plan(posed, json, budget)
         return Exit.DONE
     place.check()
     with reserved(**kept.paths) as places:
@@ -139,6 +139,7 @@ def _posed(
         wanted, protection.privacy(), **columns.arguments(wide=how["wide"]),
         auto_max_value=protection.auto_max_value, **how, **read.ways,
     )  # fmt: skip
+    posed.check_groups_per_person()
     individuals = posed.privacy.unit == "individual"
     if how["wide"] and unbounded and not individuals:
         raise _unbounded("--wide", columns.person)
@@ -154,7 +155,8 @@ def _posed(
         )
     if posed.has_people and posed.columns.by:
         each = groups_of_each(posed.groups_per_person, posed.pair)
-        note(f"{each} --groups-per-person N uses up to N groups, with more noise")
+        more = " --groups-per-person N uses up to N groups, with more noise" if posed.groups_per_person == 1 else ""
+        note(f"{each}{more}")
     return posed
 
 

@@ -19,7 +19,12 @@ from .screen import note
 
 
 def _max_value_or_auto(text: str | int) -> int | str:
-    return "auto" if text == "auto" else options.count(text)
+    if text == "auto":
+        return text
+    try:
+        return options.count(text)
+    except typer.BadParameter as error:
+        raise typer.BadParameter(f"{error.message} Or write auto, which finds it privately.") from None
 
 
 @dataclass(frozen=True)
@@ -46,7 +51,7 @@ class ColumnOptions:
             "value": self.value,
             "clip": self.clip,
             "by": options.listed(self.by),
-            "groups": None if self.groups is None else _group_names(self.groups),
+            "groups": None if self.groups is None else _group_names(self.groups, len(options.listed(self.by))),
             "person": self.person,
         }
 
@@ -163,10 +168,22 @@ class EngineOptions:
             raise typer.BadParameter("--master needs --engine spark. Add it, or leave out --master.")
 
 
-def _group_names(path: Path) -> list[tuple[str, ...]]:
+def _group_names(path: Path, parts: int) -> list[tuple[str, ...]]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise DataError(str(path), f"cannot read the list of groups: {reason}", "Write one name on each line") from None
-    return [tuple(row) for row in csv.reader(text.splitlines()) if row]
+    reader, names = csv.reader(text.splitlines()), []
+    for row in filter(None, reader):
+        if parts and len(row) != parts:
+            raise typer.BadParameter(
+                f"{path}, line {reader.line_num}: a name must have {parts} part{'s' * (parts != 1)}, one for each "
+                f"column of --by, got {len(row)}. Write one name on each line, in quotes if it contains a comma."
+            )
+        names.append(tuple(row))
+    if not names:
+        raise typer.BadParameter(
+            f"--groups must name a file with names of groups, but {path} has none. Write one name on each line."
+        )
+    return names

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ..errors import ArgumentError, LedgerCorrupt, check_type
+from ..errors import ArgumentError, ArgumentTypeError, LedgerCorrupt, check_type
 from ..ledger import Ledger
 from ..ledger.arguments import checked_label, checked_part
 from ..ledger.record import Ask, Entry
@@ -37,10 +37,22 @@ def release_all(
     for each collector. `Collector.release` explains them, and `person`.
     """
 
+    _check_collectors(collectors)
+
     def terms() -> list[Terms]:
         return [terms_of_plan(collector.plan, confidence, person=person) for collector in collectors]
 
     return released(collectors, terms, ledger=ledger, labels=labels, parts=parts)
+
+
+def _check_collectors(collectors: object) -> None:
+    """Refuses anything but a list of collectors."""
+    from .collector import Collector  # which imports this module
+
+    if not isinstance(collectors, Sequence) or isinstance(collectors, str | bytes):
+        raise ArgumentTypeError("collectors", type(collectors), "must be a list of collectors", "Pass [first, second]")
+    for one in collectors:
+        check_type("collectors", one, Collector, "must hold only collectors", "Pass the results of Plan.open")
 
 
 def terms_of_plan(plan: Plan, confidence: float, *, person: bool = False) -> Terms:

@@ -6,7 +6,7 @@ import secrets
 
 from ..errors import HIDDEN, ArgumentError
 from ..plan import Plan
-from ..text.wording import arg
+from ..text.wording import arg, either
 
 
 def named_shard(shard: str | None) -> str:
@@ -20,9 +20,13 @@ def refuse_whole_keys(plan: Plan) -> None:
     """Refuses plans about whole keys: part of the data cannot know what its keys have in the rest."""
     if plan.privacy.unit == "key":
         raise ArgumentError(
-            "plan", HIDDEN, f"cannot have {arg('unit', 'key')} for part of the data",
-            "Release from all data at once, or add them up by key and update a collector with the totals: every key "
-            "must occur once",
+            "plan", HIDDEN, "cannot be used for part of the data",
+            either(
+                "Release from all data at once, or add them up by key and update a collector with the totals: every "
+                "key must occur once",
+                "Release from all data at once: stablesketch release",
+            ),
+            because="it protects whole keys, which may have more pairs in the rest",
         )  # fmt: skip
 
 

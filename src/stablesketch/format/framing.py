@@ -16,6 +16,7 @@ from typing import Any
 
 from .._native import integers_end
 from ..errors import BlobError, ForeignBlob, UnsupportedVersion
+from ..text.wording import either
 
 MAGIC = b"\x89SSK\r\n\x1a\n"  # not text, and damaged by anything that treats it as text
 VERSION = 1
@@ -55,8 +56,11 @@ def framed(kind: Kind, *fields: bytes) -> bytes:
 def opened(blob: bytes, *kinds: Kind) -> tuple[Kind, Reader]:
     """The kind, one of `kinds`, and a reader of the fields, after the header and the checksum have been checked."""
     what = NAMES[kinds[0]][0]
+    if kinds[0] in (Kind.COLLECTOR, Kind.COLLECTOR_OF_LISTED):
+        what = either(what, "a stored sketch")
     if not blob or blob[: len(MAGIC)] != MAGIC[: len(blob)]:
-        raise ForeignBlob(f"these {len(blob)} bytes are not {what}: unrecognised header.")
+        written = NAMES[kinds[0]][1].replace("from_bytes", "to_bytes").replace("resume", "checkpoint")
+        raise ForeignBlob(f"these {len(blob)} bytes are not {what}: unrecognised header. Pass the result of {written}.")
     if len(blob) < _HEADER.size:
         raise BlobError(f"{what} is truncated to {len(blob)} bytes. Fetch it again from where it was stored.")
     _, version, found = _HEADER.unpack_from(blob)

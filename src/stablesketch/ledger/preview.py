@@ -49,7 +49,7 @@ class Preview:
         if math.isinf(self.after):
             after = "no ε is enough: the δ of all releases together is above that of the budget"
         return (
-            f"{self.releases:,} release(s): {verdict}\n"
+            f"{many_releases(self.releases)}: {verdict}\n"
             f"budget  ε = {self.epsilon:.6g} at δ = {self.delta:.3g}\n"
             f"spent   ε = {at_most(self.spent, 6)}\n"
             f"after   {after}"
@@ -79,12 +79,17 @@ class Schedule:
 
     def __str__(self) -> str:
         return (
-            f"{self.releases:,} release(s) of {self.plan.statistic}\n"
+            f"{many_releases(self.releases)} of {self.plan.statistic}\n"
             f"each    ε = {at_most(self.epsilon, 6)} at δ = {at_most(self.delta, 3)}\n"
             f"spent   ε = {at_most(self.spent, 6)}\n"
             f"after   ε = {at_most(self.after, 6)}\n"
             f"error   {mechanism_of(self.plan).error_in_words(self.plan)}; for each"
         )
+
+
+def many_releases(number: int) -> str:
+    """How many releases, in words."""
+    return f"{number:,} release{'s' * (number != 1)}"
 
 
 def preview_of(books: Books, name: str, asks: Sequence[Ask], times: int, lane: Lane) -> Preview:

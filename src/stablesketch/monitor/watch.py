@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Literal, get_args
 
 from ..bounding import budget
-from ..errors import ArgumentError
+from ..errors import HIDDEN, ArgumentError
 from ..plan import Asked, MechanismName, Plan
 from ..plan.asked import asked
 from ..privacy import Privacy
@@ -67,7 +67,7 @@ class Watch:
                     f"Choose {', '.join(others[:-1])} or {others[-1]}",
                 )  # fmt: skip
         if windows.span is not None and fields.time is None:
-            raise ArgumentError("time", None, "must be given for a replay", f"Pass {arg('time')}, or {arg('preset')}")
+            raise ArgumentError("time", HIDDEN, "must be given for a replay", f"Pass {arg('time')}, or {arg('preset')}")
         check_on_bad(on_bad)
         if protect not in get_args(Protect):
             raise ArgumentError("protect", protect, f"must be {' or '.join(get_args(Protect))}", "Choose one of them")

@@ -23,7 +23,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from ..errors import ArgumentError, CheckpointError
+from ..errors import HIDDEN, ArgumentError, CheckpointError
 from ..text.wording import arg
 
 Clock = Callable[[], int]  # nanoseconds since 1970
@@ -113,7 +113,7 @@ class Windows:
             return cls(length, late)
         if since is None or until is None:
             name = "from" if since is None else "until"
-            raise ArgumentError(name, None, "must be given for a replay", f"Pass {arg('from')} and {arg('until')}")
+            raise ArgumentError(name, HIDDEN, "must be given for a replay", f"Pass {arg('from')} and {arg('until')}")
         plain = cls(length)
         ends = second_of("from", since), second_of("until", until)
         for name, end, text in zip(("from", "until"), ends, (since, until), strict=True):

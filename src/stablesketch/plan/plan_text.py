@@ -69,6 +69,8 @@ def _content(plan: Plan) -> dict[str, Any]:
 def _read(content: Mapping[str, Any]) -> Plan:
     flat = content["format"] in (_FIRST_FORMAT, _SECOND_FORMAT)
     known = flat or content["format"] == _FORMAT
+    if not known and str(content["format"]).startswith("stablesketch-release/"):
+        raise BlobError(f"this is a release, not a plan. {_MAKE_ONE}.")
     if not known or (content if flat else content["asked"])["statistic"]["name"] not in STATISTICS:
         raise BlobError(
             "this version of stablesketch cannot read the format of the plan. Make the plan again, or upgrade."

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, get_args
 
 from ..errors import ArgumentError, ArgumentTypeError
 from ..numbers.checked import checked_real, checked_whole, is_whole
-from ..text.wording import arg, subject
+from ..text.wording import arg, either, subject
 
 Relation = Literal["replace", "add_remove"]
 Unit = Literal["pair", "key", "individual"]
@@ -98,7 +98,7 @@ class Privacy:
                 "delta", self.delta, "must be above 0",
                 f"Pass a negligible δ such as 1e-12; plans with {arg('mechanism', 'exact')} report δ = 0 where they "
                 "reach it",
-                because="a sketch has finite precision and its randomness comes from a key",
+                because="a sketch has finite precision and its randomness comes from a secret of 256 bits",
             )  # fmt: skip
         if not 0.0 < self.delta < 1.0:
             raise ArgumentError("delta", self.delta, "must be between 0 and 1", "Pass 1e-9, for example")
@@ -185,7 +185,8 @@ def _real(name: str, value: object) -> float:
 
 
 def _integer(name: str, value: object) -> int:
-    return checked_whole(name, value, "Pass an integer")
+    found = either("auto_max_value=ss.AutoMaxValue() to ss.release, which finds it privately", "auto")
+    return checked_whole(name, value, f"Pass an integer, or {found}" if name == "max_value" else "Pass an integer")
 
 
 def _check_range(name: str, value: int, least: int, way_out: str) -> None:

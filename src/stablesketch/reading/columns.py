@@ -151,10 +151,16 @@ def checked_columns(key: object, value: object = None, by: object = None, person
         )  # fmt: skip
     if set(columns.key) <= set(columns.by):
         raise ArgumentError(
-            "by", by, "must not be the column of keys", f"Name the column of groups, or leave out {arg('by')}",
+            "by", listed(by), "must not be the column of keys", f"Name the column of groups, or leave out {arg('by')}",
             because="every group would have one key",
         )  # fmt: skip
     return columns
+
+
+def listed(given: object) -> object:
+    """Names of columns as an error shows them: separated by commas, as on the command line."""
+    texts = isinstance(given, list | tuple) and all(isinstance(name, str) for name in given)
+    return ",".join(given) if texts else given  # type: ignore[arg-type]
 
 
 def _names(argument: str, given: object, least: int, most: int | None = None) -> tuple[str, ...]:
@@ -167,7 +173,7 @@ def _names(argument: str, given: object, least: int, most: int | None = None) ->
         wanted = "one column" if most == 1 else "at least one column"
         raise ArgumentError(argument, given, f"must be {wanted}", f"Pass {arg(argument, 'app')}")
     if len(set(names)) < len(names):
-        raise ArgumentError(argument, given, "must not name a column twice", "Name each column once")
+        raise ArgumentError(argument, listed(given), "must not name a column twice", "Name each column once")
     return tuple(str(name) for name in names)
 
 

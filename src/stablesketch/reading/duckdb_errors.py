@@ -62,7 +62,9 @@ def _bad_csv(source: str, text: str) -> DataError | None:
     if re.search(r"^Maximum line size of", text, re.MULTILINE):
         return too_long(name, row)
     if fields:
-        return DataError(name, f"expected {fields[1]} fields, got {fields[2]}", skipped, row=row)
+        expected, found = int(fields[1]), int(fields[2])  # it stops counting at the first field too many
+        got = "more" if found > expected else f"{found}"
+        return DataError(name, f"expected {expected} fields, got {got}", skipped, row=row)
     if re.search(r"^Invalid unicode", text, re.MULTILINE):
         return DataError(name, "the text is not UTF-8", skipped, row=row)
     if re.search(r"^Value with unterminated quote", text, re.MULTILINE):  # not skipped: whole_lines.py

@@ -23,6 +23,11 @@ from .text_lines import line_files
 from .whole_lines import check_skipped
 
 
+def no_file(name: str, problem: str = "the file does not exist") -> DataError:
+    """The error about a file that is not there."""
+    return DataError(name, problem, f"The current folder is {os.getcwd()}")
+
+
 def resolved(paths: Sequence[str | os.PathLike[str]]) -> list[Path]:
     """The files that paths and patterns match, in order, each once; all must exist."""
     found: list[Path] = []
@@ -34,8 +39,7 @@ def resolved(paths: Sequence[str | os.PathLike[str]]) -> list[Path]:
             matches = sorted(glob.glob(text, recursive=True))
             if not matches:
                 pattern = any(mark in text for mark in "*?[")
-                problem = "no file matches this pattern" if pattern else "the file does not exist"
-                raise DataError(text, problem, f"The current folder is {os.getcwd()}")
+                raise no_file(text, "no file matches this pattern" if pattern else "the file does not exist")
         for match in matches:
             if os.path.isdir(match):
                 raise DataError(

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Literal, NamedTuple, cast, get_args
 
-from ..errors import ArgumentError, DataError, check_choice
+from ..errors import ArgumentError, DataError, Shown, check_choice
 from ..text.wording import arg, either, in_python
 from .columns import Columns
 from .header import cells_of
@@ -110,8 +110,8 @@ def same_format(kinds: Sequence[Format]) -> Format:
     """The format shared by files that are read together."""
     if len(set(kinds)) > 1:
         raise ArgumentError(
-            "format", sorted(set(kinds)), "must be the same for all files",
-            f"Read the files of one format, or use {arg('sql')}",
+            "data", Shown(" and ".join(sorted(set(kinds)))), "must be in one format",
+            f"Read the files of each format by themselves, or use {arg('sql')}",
         )  # fmt: skip
     return kinds[0]
 

@@ -183,6 +183,8 @@ def missing_column(source: str, name: str, have: Sequence[str], wanted: Iterable
     why, way_out = _DOUBTS[doubt]
     way_out = way_out.replace("{}", _how_to_look(source))
     whole = "query" if doubt == "query" else "file"
+    if doubt == "header" and len(have) == 1:
+        way_out += f". If the line has several columns, name what is between them ({arg('delimiter')})"
     if len(have) >= _MANY:
         way_out += f". If every key has a column of its own, pass {arg('wide', True)} instead of a key"
     like_names = doubt != "fields" and all(map(_LIKE_A_NAME, have))

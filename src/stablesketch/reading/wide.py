@@ -19,7 +19,7 @@ import numpy as np
 
 from ..errors import ArgumentError, DataError
 from ..text.wording import arg
-from .columns import Columns, checked_columns, is_whole, no_value, quoted
+from .columns import Columns, checked_columns, is_whole, listed, no_value, quoted
 from .duckdb import DuckDB, text_literal
 from .libraries import need
 from .streams import Stream
@@ -37,7 +37,7 @@ def long_columns(key: object = None, value: object = None, by: object = None, pe
     for name, given in (("key", key), ("value", value)):
         if given is not None:
             raise ArgumentError(
-                name, given, f"cannot be used with {arg('wide')}",
+                name, listed(given), f"cannot be used with {arg('wide')}",
                 "Leave out one of them",
                 because=f"then every column not named by {arg('by')} or {arg('person')} is a key",
             )  # fmt: skip

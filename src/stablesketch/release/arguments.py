@@ -22,7 +22,7 @@ from ..reading.arguments import OfFiles, OfGroups, OfRows, reading, unknown
 from ..reading.columns import Columns
 from ..reading.found import Input
 from ..statistic import Statistic, usual
-from ..text.wording import arg, in_python
+from ..text.wording import arg, either, in_python
 from .question import Question
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -97,6 +97,8 @@ def _unknown(name: str) -> ArgumentTypeError:
     if name not in Privacy.__annotations__:
         return unknown(name, {*_ARGUMENTS, "statistic", "privacy"}, "a release")
     way_out = f"Pass it in the privacy: ss.Privacy(epsilon, delta{'' if name in _FIRST else f', {name}=...'})"
+    if name == "max_value":
+        way_out += f", or {either('auto_max_value=ss.AutoMaxValue()', '--max-value auto')} here to find it privately"
     return ArgumentTypeError(name, HIDDEN, "cannot be passed to a release", way_out)
 
 

@@ -69,13 +69,19 @@ class Question:
         groups = self.groups_per_person != 1
         given = (("person", columns.person), ("by", columns.by), ("groups", self.groups), ("groups_per_person", groups))
         leave_out = [arg(name) for name, there in given if there]
+        problems = [
+            (name, getattr(privacy, name), f"must be {value!r} for {self.statistic.name}")
+            for name, value in self.statistic.usual_privacy.items()
+            if getattr(privacy, name) != value
+        ]
+        problems += [(name, HIDDEN, f"cannot be used with {self.statistic.name}") for name, there in given if there]
         ways = [f"Pass {' and '.join(pass_)}"] if pass_ else []
         ways += [f"{'leave' if ways else 'Leave'} out {' and '.join(leave_out)}"] if leave_out else []
         if ways:
+            name, value, must = problems[0]
             raise ArgumentError(
-                "statistic", self.statistic.name,
-                "must be asked with one person for each key and a public number of people",
-                f"{' and '.join(ways)}. Then {arg('max_value')} is the largest total of a key",
+                name, value, must, f"{' and '.join(ways)}. Then {arg('max_value')} is the largest total of a key",
+                because="every key is a person, and the number of people is public",
             )  # fmt: skip
 
     def _check_values(self) -> None:
@@ -96,7 +102,7 @@ class Question:
             )  # fmt: skip
         if self.columns.value is None and self.clips and self.privacy.unit == "pair":
             raise ArgumentError(
-                "value", None, "must name the column of values to clip",
+                "value", HIDDEN, "must name the column of values to clip",
                 f"Pass {arg('value')}, or leave out {arg('clip' if self.clip else 'auto_max_value')}",
             )  # fmt: skip
 
@@ -168,11 +174,22 @@ class Question:
             for name in self.groups:
                 if len(name) != len(self.columns.by):
                     raise ArgumentError(
-                        "groups", name, f"must be names of {len(self.columns.by)} part(s)", "Correct the list"
+                        "groups",
+                        name,
+                        f"must have one part for each of the columns {', '.join(self.columns.by)}",
+                        "Correct the list",
                     )
             if len(set(self.groups)) < len(self.groups):
                 (repeated, _), *_ = Counter(self.groups).most_common(1)
                 raise ArgumentError("groups", ", ".join(repeated), "must not repeat a name", "List each group once")
+
+    def check_groups_per_person(self) -> None:
+        """Refuses a number of groups without groups. In a pipeline they may be windows, which only it knows."""
+        if self.groups_per_person != 1 and not self.columns.by:
+            raise ArgumentError(
+                "groups_per_person", self.groups_per_person, "needs a column of groups",
+                f"Name it ({arg('by')}), or leave out {arg('groups_per_person')}",
+            )  # fmt: skip
 
     @property
     def statistic(self) -> Statistic:

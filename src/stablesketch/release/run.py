@@ -26,6 +26,7 @@ def run_source(
     progress: Progress | None = None,
 ) -> Outcome:  # fmt: skip
     """Answers a question from what a source collects, under the secret of the source."""
+    question.check_groups_per_person()
     till = Till(ledger, label)
     with until_shown():
         found = _found_max_value(question, source, till)

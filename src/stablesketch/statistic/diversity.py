@@ -38,6 +38,7 @@ NEAR_ENTROPY = 0.9
 
 _MOST_LOG = 709.0
 _MOST_KEYS_THERE, _MOST_LOG_KEYS = "2^64", 64.0 * math.log(2.0)
+_EXACT = either("ss.exact", "stablesketch exact")
 _WAY_OUT = "Pass 0 to count keys, or an order from 0.05 to 2: 1 is Shannon's entropy, 2 is Simpson's index"
 
 
@@ -51,16 +52,16 @@ class Diversity(OfHill):
     topic = VARIETY
 
     def __post_init__(self) -> None:
-        way_out = "Pass an order of 0 or more"
+        way_out = f"Pass an order of 0 or more; those above 2 are only for exact values ({_EXACT})"
         order = checked_order("order", self.order, 0.0, math.inf, ends=True, way_out=way_out)
         object.__setattr__(self, "order", order)
 
     def check_released(self) -> None:
         if not is_released(self.order):
-            least = LEAST_ORDER if 0.0 < self.order < LEAST_ORDER else 0.0
-            exact = either("ss.exact", "stablesketch exact")
-            way_out = f"{_WAY_OUT}. Exact values, which are not private, can be of any order ({exact})"
-            checked_order("order", self.order, least, 2.0, ends=True, way_out=way_out)
+            raise ArgumentError(
+                "order", self.order, f"must be 0, or between {LEAST_ORDER:g} and 2",
+                f"{_WAY_OUT}. Exact values, which are not private, can be of any order ({_EXACT})",
+            )  # fmt: skip
 
     @property
     def p(self) -> float:
@@ -70,14 +71,22 @@ class Diversity(OfHill):
         """F_q = N^q D_q^{1-q} at the least possible N, which is at least D_q; at order 0 the number of keys."""
         if isinstance(measured, Total | Shannon):
             return None
+        log_hill = self._log_expected(expected)
+        return math.exp(self.order * max(math.log(pairs), log_hill) + (1.0 - self.order) * log_hill)
+
+    def least_total(self, expected: float) -> float:
+        """N is at least the number of keys, which is at least D_q."""
+        return math.exp(self._log_expected(expected))
+
+    def _log_expected(self, expected: float) -> float:
+        """ln D_q where the statistic is `expected`; refuses what no stream can have."""
         most = self.at_log_hill(_MOST_LOG_KEYS)
         if expected > most:
             raise ArgumentError(
                 "expected", expected, f"must be at most {most:,.4g}, the {self} of {_MOST_KEYS_THERE} keys",
                 "Pass the value you expect, or leave it out",
             )  # fmt: skip
-        log_hill = self.log_effective(expected)
-        return math.exp(self.order * max(math.log(pairs), log_hill) + (1.0 - self.order) * log_hill)
+        return self.log_effective(expected)
 
     def range(self, known: Known = ANY) -> tuple[float, float]:
         """1 <= D_q <= K, the number of keys, and the corresponding limits of a function of D_q."""

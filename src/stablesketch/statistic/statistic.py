@@ -141,6 +141,10 @@ class Statistic(ABC):
         """The expected value of a measurement if the statistic is `expected`; None if that does not determine it."""
         return None
 
+    def least_total(self, expected: float) -> float | None:
+        """The least total of a stream where the statistic is `expected`; None if that says nothing about it."""
+        return None
+
     @property
     def worst_on_one_key(self) -> bool:
         """Whether it changes most if all pairs of a person have one key. An audit looks there first."""
@@ -304,5 +308,6 @@ def checked_order(name: str, value: object, low: float, high: float, *, ends: bo
         order = math.nan
     inside = low <= order <= high if ends else low < order < high
     if not inside or math.isnan(order):
-        raise ArgumentError(name, value, f"must be between {low:g} and {high:g}", way_out)
+        must = f"must be {low:g} or more" if math.isinf(high) else f"must be between {low:g} and {high:g}"
+        raise ArgumentError(name, value, must, way_out)
     return order

@@ -201,7 +201,7 @@ def test_wrong_calls_say_what_to_do() -> None:
     for order in (-1, math.nan, -math.inf):
         with pytest.raises(ss.ArgumentError, match=r"Pass an order of 0 or more"):
             ss.Hill(order)
-    with pytest.raises(ss.ArgumentError, match=r"order must be between 0 and 2, got inf.*ss.exact"):
+    with pytest.raises(ss.ArgumentError, match=r"order must be 0, or between 0.05 and 2, got inf.*ss.exact"):
         ss.release(FRAME, ss.Hill(math.inf), ss.Privacy(1.0, 1e-9), key="key")
-    with pytest.raises(ss.ArgumentError, match=r"order must be between 0 and 2, got 3.0"):
+    with pytest.raises(ss.ArgumentError, match=r"order must be 0, or between 0.05 and 2, got 3.0"):
         ss.plan(ss.Profile([0, 1, 3]), ss.Privacy(1.0, 1e-9))

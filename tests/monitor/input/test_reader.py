@@ -266,7 +266,7 @@ def test_fields_that_are_none() -> None:
         ({"format": "xml"}, "format must be one of"),
         ({"preset": "ntop"}, "preset must be one of"),
         ({"format": "lines", "key": ("k",)}, "a plain line is a key"),
-        ({"key": ("k",)}, "format must be given, because the name of the input does not tell what its lines are"),
+        ({"key": ("k",)}, "format must be given: the name of the input does not tell what its lines are"),
         ({"source": "eve.json.1", "time": "t"}, "Pass json, csv, tsv or zeek. To count whole lines, leave out key="),
         ({"format": "json", "key": ("k",), "value": "n"}, "must be given with"),
         ({"format": "json", "key": ("k",), "max_value": 5}, "must be given with"),

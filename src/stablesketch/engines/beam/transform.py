@@ -124,6 +124,8 @@ class Release(beam.PTransform):  # type: ignore[misc, name-defined]  # Beam is u
 
     def _check(self, pcoll: Any, windowed: bool) -> None:
         question = self._question
+        if not windowed:
+            question.check_groups_per_person()
         if windowed and self._public_windows and question.groups is not None:
             raise ArgumentError(
                 "groups", HIDDEN, "cannot be listed together with public windows",

@@ -146,18 +146,24 @@ def exact(
         raise ArgumentTypeError("statistic", statistic, "must be a statistic", f"Pass {usual().named}, for example")
     read = reading(how, person)
     bound = Bound(
-        _at_least_one("pairs_per_person", pairs_per_person), _at_least_one("groups_per_person", groups_per_person)
+        at_least_one("pairs_per_person", pairs_per_person), at_least_one("groups_per_person", groups_per_person)
     )
     for name, given in (("pairs_per_person", bound.pairs), ("groups_per_person", bound.groups)):
         if given != 1 and person is None:
             raise ArgumentError(
                 name, given, "needs a column of people", f"Name it ({arg('person')}), or leave out {arg(name)}"
             )
+    if bound.groups != 1 and not read.columns.by:
+        raise ArgumentError(
+            "groups_per_person", bound.groups, "needs a column of groups",
+            f"Name it ({arg('by')}), or leave out {arg('groups_per_person')}",
+        )  # fmt: skip
     found = exact_values(data, statistic, read, bound)
     return Exact(statistic, found, read.columns.by, None if person is None else bound, read.input.wide)
 
 
-def _at_least_one(name: str, given: object) -> int:
+def at_least_one(name: str, given: object) -> int:
+    """A number of pairs or groups of a person."""
     return checked_whole(name, given, "Pass 20, for example", least=1, must="must be a whole number of 1 or more")
 
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from ...errors import ArgumentError, PlanInfeasible
 from ...plan.asked import HEADER_BYTES, Asked, Measurement
+from ...plan.in_words import a_larger_error
 from ...plan.mechanism import Mechanism, charge_of, measuring, mechanism_of
 from ...plan.plan import Plan
 from ...plan.planner import planned
@@ -53,7 +54,7 @@ def derived_plan(asked: Asked) -> Plan:
         inputs = _raised(inputs, shares, privacy)
     error = combined(statistic, inputs, (one.error for one in inputs))
     if asked.error is not None and error > asked.error * (1.0 + 1e-9):
-        raise _out_of_reach(asked, f"it would be {error:.3g}")
+        raise _too_inaccurate(asked, ways, inputs, error)
     several = len(inputs) > 1
     delta = max(privacy.delta, *(one.delta for one in inputs)) if several else inputs[0].delta
     if all(one.delta == 0.0 for one in inputs):
@@ -98,7 +99,7 @@ def _first_inputs(asked: Asked, ways: Sequence[Mechanism], shares: Sequence[floa
     needs = statistic.needs(privacy)
     counted, sketches = sum(each.counter for each in ways), sum(not each.exact for each in ways)
     of_another = Measurement(statistic, max(sketches, 1))
-    room = 1.0
+    room, noise = 1.0, 0.0
     one_per_key = None if asked.each_per_key else asked.one_per_key
     inputs: dict[int, Plan] = {}
     # The error from the noise of a counter is known first; the others get the rest of the error.
@@ -108,7 +109,7 @@ def _first_inputs(asked: Asked, ways: Sequence[Mechanism], shares: Sequence[floa
         base = Asked(
             each,
             own,
-            expected=_expected_input(asked, each),
+            expected=_expected_input(asked, ways, i),
             mechanism=asked.mechanism,
             deletes=asked.deletes,
             usual_memory=asked.usual_memory,
@@ -137,24 +138,49 @@ def _first_inputs(asked: Asked, ways: Sequence[Mechanism], shares: Sequence[floa
         except (PlanInfeasible, ArgumentError) as error:
             # A measurement's advice about its own error or share of ε does not help the caller, who asks for the whole.
             if asked.error is not None and (isinstance(error, PlanInfeasible) or error.argument == "error"):
-                raise _out_of_reach(asked, f"the error of {each} alone is larger") from None
+                best = error.best if isinstance(error, PlanInfeasible) and len(ways) - counted == 1 else None
+                if best is None:
+                    raise _out_of_reach(asked, f"the error of {each} alone is larger") from None
+                raise _best(asked, math.hypot(noise, statistic.factor(each) * best)) from None
             if own is privacy or not isinstance(error, PlanInfeasible):
                 raise
             raise PlanInfeasible(
                 f"{statistic}: this measurement gets {own.epsilon:.3g} of ε = {privacy.epsilon:g}, and {error.wording}"
             ) from None
         if way.counter and inputs[i].relative:
-            noise = statistic.factor(each) * inputs[i].error / asked.aim
-            room = math.sqrt(max(1.0 - noise**2, 0.1))
+            noise = statistic.factor(each) * inputs[i].error
+            room = math.sqrt(max(1.0 - (noise / asked.aim) ** 2, 0.1))
     return [inputs[i] for i in range(len(needs))]
 
 
-def _out_of_reach(asked: Asked, why: str) -> PlanInfeasible:
+def _out_of_reach(asked: Asked, why: str, way_out: str = "") -> PlanInfeasible:
+    smaller = f", or a smaller {subject('max_value')}" if asked.privacy.max_value > 1 else ""
+    usual = f"Leave out {arg('error')} for the usual size, or pass a larger error, or a larger ε{smaller}"
     return PlanInfeasible(
         f"the error of {asked.statistic} cannot be {asked.error:g} with ε = {asked.privacy.epsilon:g}, δ = "
-        f"{asked.privacy.delta:g}: {why}. Leave out {arg('error')} for the usual size, or pass a larger error, a "
-        f"larger ε, or a smaller {subject('max_value')}."
+        f"{asked.privacy.delta:g}: {why}. {way_out or usual}."
     )
+
+
+def _best(asked: Asked, best: float) -> PlanInfeasible:
+    exact = asked.mechanism == "exact"
+    ways = [a_larger_error(best)]
+    ways += [] if exact else [f"leave out {arg('error')} and pass {arg('mechanism', 'exact')}"]
+    ways += ["use a larger ε"] if exact or asked.expected is not None else []
+    return _out_of_reach(asked, f"the best is {best:.3g}", ", or ".join(ways))
+
+
+def _too_inaccurate(asked: Asked, ways: Sequence[Mechanism], inputs: Sequence[Plan], error: float) -> PlanInfeasible:
+    """What is exact has only the error of the noise, which is relative to a value that must be expected."""
+    if not all(way.exact for way in ways):
+        return _out_of_reach(asked, f"it would be {error:.3g}")
+    if asked.privacy.pairs or all(one.expected for one in inputs):
+        return _best(asked, error)
+    expected = f"{arg('expected')}, the value you expect, or " if asked.expected is None else ""
+    return _out_of_reach(
+        asked, "it depends on the length of the stream, which is not known",
+        f"Pass {expected}{arg('pairs')}, the number of pairs that you expect, or leave out {arg('error')}",
+    )  # fmt: skip
 
 
 def _usual_size(asked: Asked, needed: Statistic) -> int:
@@ -270,8 +296,10 @@ def _expected(statistic: Statistic, inputs: Sequence[Plan], privacy: Privacy) ->
     return float(statistic.of(found, privacy.pairs))  # type: ignore[arg-type]  # numbers are arrays of no dimension
 
 
-def _expected_input(asked: Asked, needed: Statistic) -> float | None:
-    """The expected value of a measurement if the statistic is `expected`, at the least possible N."""
+def _expected_input(asked: Asked, ways: Sequence[Mechanism], i: int) -> float | None:
+    """The expected value of a measurement if the statistic is `expected`, at the least possible N. Beside a sketch, the
+    noise of N comes on top of the error.
+    """
     if asked.expected is None:
         return None
     if asked.statistic.several:
@@ -279,7 +307,11 @@ def _expected_input(asked: Asked, needed: Statistic) -> float | None:
             "expected", asked.expected, "cannot be used for a profile", "Leave it out", because="it has several values"
         )
     least = max(asked.privacy.pairs, asked.privacy.total, 1)
-    return asked.statistic.expected_of(needed, asked.expected, least)
+    found = asked.statistic.expected_of(asked.statistic.needs(asked.privacy)[i], asked.expected, least)
+    if found is None and ways[i].counter and all(way.exact for way in ways):
+        total = asked.statistic.least_total(asked.expected)
+        return None if total is None else max(total, least)
+    return found
 
 
 def composed_epsilon(inputs: Sequence[Plan], relation: str, delta: float) -> float:

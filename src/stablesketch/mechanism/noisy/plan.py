@@ -165,5 +165,6 @@ def _out_of_reach(asked: Asked, best: Plan) -> PlanInfeasible:
     return PlanInfeasible(
         f"no sketch of up to {best.size:,} entries, {best.entries_per_key:,} per key, has an error of "
         f"{asked.error:g}{at}: the best is {best.error:.3g}. {a_larger_error(best.error)}{more}, or leave out "
-        f"{arg('error')} and pass {arg('mechanism', 'exact')}{larger}."
+        f"{arg('error')} and pass {arg('mechanism', 'exact')}{larger}.",
+        best.error,
     )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from ..._native import NO_SECOND
-from ...errors import ArgumentError, check_choice
+from ...errors import HIDDEN, ArgumentError, check_choice
 from ...reading.libraries import need
 from ...reading.numpy_arrow import scalar
 from ...reading.values import digits_of
@@ -92,8 +92,9 @@ class LineFields:
                 named = f"{arg('key')}, {arg('time')} and {arg('value')}"
                 if format is None:
                     raise ArgumentError(
-                        "format", None, "must be given, because the name of the input does not tell what its lines are",
+                        "format", HIDDEN, "must be given",
                         f"Pass json, csv, tsv or zeek. To count whole lines, leave out {named}",
+                        because="the name of the input does not tell what its lines are",
                     )  # fmt: skip
                 raise ArgumentError(
                     "format", "lines", "cannot be used with fields: a plain line is a key",
@@ -102,7 +103,7 @@ class LineFields:
             return cls("lines", ("line",))
         key = key or ((usual.key,) if usual else ())
         if not key:
-            raise ArgumentError("key", None, "must name the field of keys", f"Pass {arg('key')}, or {arg('preset')}")
+            raise ArgumentError("key", HIDDEN, "must name the field of keys", f"Pass {arg('key')}, or {arg('preset')}")
         if usual is not None:
             time, time_unit = time or usual.time, time_unit or (None if time == "arrival" else usual.time_unit)
             value = value or (usual.value if max_value is not None else None)
