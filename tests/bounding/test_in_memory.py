@@ -13,7 +13,7 @@ import pytest
 
 import stablesketch as ss
 from stablesketch.bounding import in_memory, persons
-from stablesketch.bounding.persons import bounded, bounded_in_sql
+from stablesketch.bounding.persons import bounded_in_sql, pairs_to_keep
 from stablesketch.bounding.ranks import Ranks
 from stablesketch.reading.columns import Columns
 from stablesketch.reading.duckdb import DuckDB
@@ -53,7 +53,7 @@ def both(
                     engine, query, columns, pairs=pairs, groups=groups, ranks=Ranks(SECRET), source="test"
                 )
             else:
-                kept = bounded(engine, query, columns, pairs=pairs, groups=groups, secret=SECRET)
+                kept = pairs_to_keep(engine, query, columns, pairs=pairs, groups=groups, secret=SECRET)
                 assert "here" in kept
             found.append(Counter(engine.rows(kept, "test")))
             types.append(engine.types(kept, "test"))
@@ -122,7 +122,7 @@ def test_equal_ranks_are_left_to_sql(pairs: int, groups: int, monkeypatch: pytes
     for order in (frame, frame.take(pa.array(DICE.permutation(ROWS)))):
         with DuckDB() as engine:
             engine.register("frame", order)
-            kept = bounded(engine, "select * from frame", columns, pairs=pairs, groups=groups, secret=SECRET)
+            kept = pairs_to_keep(engine, "select * from frame", columns, pairs=pairs, groups=groups, secret=SECRET)
             assert "here" not in kept
             found.append(Counter(engine.rows(kept, "test")))
     assert found[0] == found[1]

@@ -16,7 +16,7 @@ import pytest
 
 import stablesketch as ss
 from stablesketch.bounding import persons
-from stablesketch.bounding.persons import bounded
+from stablesketch.bounding.persons import pairs_to_keep
 from stablesketch.bounding.ranks import Ranks
 from stablesketch.engines.local import run
 from stablesketch.reading.columns import Columns
@@ -38,7 +38,7 @@ def kept(rows: list[Row], pairs: int, groups: int = 1, by: bool = True, secret: 
     with DuckDB() as engine:
         engine.register("t", pa.table(list(zip(*rows, strict=True)), names=["u", "k0", "g0"]))
         query = "select * from t" if by else "select u, k0 from t"
-        sql = bounded(engine, query, columns, pairs=pairs, groups=groups, secret=ss.Secret.from_bytes(secret))
+        sql = pairs_to_keep(engine, query, columns, pairs=pairs, groups=groups, secret=ss.Secret.from_bytes(secret))
         shown = "u, k0, g0" if by else "u, k0, ''"
         return sorted(engine.rows(f"select {shown} from ({sql})", "t"))  # type: ignore[type-var]
 
@@ -140,7 +140,7 @@ def test_rows_are_chosen_alike_in_any_batch_thread_and_order(tmp_path: Path) -> 
         with DuckDB() as engine:
             if frame is not None:
                 engine.register("t", frame)
-            sql = bounded(
+            sql = pairs_to_keep(
                 engine, query, Columns(("k",), None, ("g",), "u"), pairs=7, groups=2,
                 secret=ss.Secret.from_bytes(SECRET),
             )  # fmt: skip
@@ -161,7 +161,7 @@ def test_bounding_twice_takes_the_secret_of_each() -> None:
         found = []
         for secret in (SECRET, bytes(32), SECRET):
             own = ss.Secret.from_bytes(secret)
-            sql = bounded(engine, "select u, k0 from t", columns, pairs=3, groups=1, secret=own)
+            sql = pairs_to_keep(engine, "select u, k0 from t", columns, pairs=3, groups=1, secret=own)
             found.append(sorted(engine.rows(f"select u, k0 from ({sql})", "t")))
             engine.close_off([]) if len(found) == 1 else None
     assert found[0] == found[2] != found[1]

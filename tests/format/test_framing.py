@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stablesketch import BlobError, ForeignBlob, UnsupportedVersion
-from stablesketch.format.framing import FRAME_BYTES, NAMES, Kind, Reader, encode_integer, framed, opened
+from stablesketch.format.framing import FRAME_BYTES, NAMES, Kind, Reader, encode_integer, framed, unframed
 
 KEPT = sorted((Path(__file__).parents[1] / "data").rglob("*.ssk"))
 
@@ -20,14 +20,14 @@ KEPT = sorted((Path(__file__).parents[1] / "data").rglob("*.ssk"))
 def test_a_kept_blob_is_its_fields_in_a_frame(path: Path) -> None:
     """Of sketches, collectors and registers of every version so far."""
     blob = path.read_bytes()
-    kind, reader = opened(blob, *Kind)
+    kind, reader = unframed(blob, *Kind)
     assert reader.left == len(blob) - FRAME_BYTES
     assert framed(kind, reader.rest()) == blob
 
 
 @given(st.sampled_from(Kind), st.lists(st.binary(max_size=20)))
 def test_what_is_framed_is_opened(kind: Kind, fields: list[bytes]) -> None:
-    found, reader = opened(framed(kind, *fields), kind)
+    found, reader = unframed(framed(kind, *fields), kind)
     assert found is kind
     assert [reader.take(len(field)) for field in fields] == fields
     reader.end()
@@ -38,24 +38,24 @@ def test_what_is_wrong_is_said_of_what_it_should_be(kind: Kind) -> None:
     what, blob = NAMES[kind][0], framed(kind, b"fields")
     for foreign in (b"", b"PNG", blob[1:], blob.hex().encode()):
         with pytest.raises(ForeignBlob, match=f"not {what}: unrecognised header"):
-            opened(foreign, kind)
+            unframed(foreign, kind)
     for cut in (blob[:5], blob[:-1], blob[:15], blob[:-7] + b"x" + blob[-7:]):
         with pytest.raises(BlobError, match=f"{what} (is truncated|does not match)"):
-            opened(cut, kind)
+            unframed(cut, kind)
     with pytest.raises(UnsupportedVersion, match=f"{what} has wire format 2.*Upgrade"):
-        opened(blob[:8] + b"\x02" + blob[9:], kind)  # before its checksum, of which a later version may know better
+        unframed(blob[:8] + b"\x02" + blob[9:], kind)  # before its checksum, of which a later version may know better
     body = blob[:8] + b"\0\0" + blob[10:-8]
     with pytest.raises(BlobError, match="version 0"):
-        opened(body + hashlib.sha256(body).digest()[:8], kind)
+        unframed(body + hashlib.sha256(body).digest()[:8], kind)
     for other in Kind:
         if other != kind:
             with pytest.raises(BlobError, match=f"expected .* kind {kind} .{what}, read by {NAMES[kind][1]}"):
-                opened(blob, other)
+                unframed(blob, other)
 
 
 def test_a_kind_that_nobody_knows() -> None:
     with pytest.raises(BlobError, match=r"expected a sketch, got a blob of kind 99 \(unknown\)"):
-        opened(framed(99, b""), Kind.SKETCH, Kind.BUCKETED_SKETCH)  # type: ignore[arg-type]
+        unframed(framed(99, b""), Kind.SKETCH, Kind.BUCKETED_SKETCH)  # type: ignore[arg-type]
 
 
 def test_a_reader_takes_fields_and_says_where_they_end() -> None:

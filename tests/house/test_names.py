@@ -1,4 +1,4 @@
-"""No two things with one name: a reader who looks for a type finds one."""
+"""No two things with one name: a reader who looks for a type or a function finds one."""
 
 from __future__ import annotations
 
@@ -17,6 +17,15 @@ ALLOWED = {
     "Sketch": {"sketch/sketch.py", "engines/beam/sketch.py"},
 }
 VARIABLES = {"TypeVar", "ParamSpec"}
+
+# Functions that share a name, because they are always called by their module, or do the same in another interface.
+SHARED = {
+    **dict.fromkeys(("audit", "exact", "merge", "plan", "release", "sketch"), "a command, and what Python has for it"),
+    **dict.fromkeys(("decode", "encode", "read", "write"), "of a format, called by its module"),
+    **dict.fromkeys(("deviation", "estimate", "log_estimates", "size_for"), "of an estimator, called by its module"),
+    **dict.fromkeys(("main", "run", "new", "show"), "what a command, or a figure of the paper, runs"),
+    "sensitivity": "what holds, and what the paper says",
+}
 
 
 def types(tree: ast.Module) -> Iterator[str]:
@@ -56,3 +65,13 @@ def test_every_form_of_a_type_is_seen() -> None:
 def test_every_registry_has_a_name_of_its_own() -> None:
     places = [path for path in SOURCE.rglob("*.py") if "\ndef register(" in path.read_text(encoding="utf-8")]
     assert places == [SOURCE / "statistic" / "registry.py"]
+
+
+def test_no_two_public_functions_have_one_name() -> None:
+    found: dict[str, list[str]] = defaultdict(list)
+    for path in sorted(SOURCE.rglob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+                found[node.name].append(str(path.relative_to(SOURCE)))
+    assert {name: places for name, places in found.items() if len(set(places)) > 1 and name not in SHARED} == {}
+    assert SHARED.keys() == {name for name, places in found.items() if len(set(places)) > 1}

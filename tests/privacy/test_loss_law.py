@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stablesketch.privacy.loss_law import ATOM, Law, bounded, compose, either, power, split
+from stablesketch.privacy.loss_law import ATOM, Law, bounded, compose, law_of_masses, power, worse_than_both
 
 EPSILONS = (-3.0, -1.0, -0.3, 0.0, 0.05, 0.2, 0.5, 1.0, 2.0, 4.0)
 
@@ -47,7 +47,7 @@ laws = st.builds(
 @given(laws)
 def test_splitting_never_lowers_a_curve(pair: tuple[list[float], list[float]]) -> None:
     losses, masses = pair
-    law = split(np.array(losses), np.array(masses))
+    law = law_of_masses(np.array(losses), np.array(masses))
     for epsilon in EPSILONS:
         true = curve(losses, masses, epsilon)
         assert true <= law.delta(epsilon)
@@ -60,7 +60,7 @@ def test_splitting_never_lowers_a_curve(pair: tuple[list[float], list[float]]) -
 @settings(deadline=None, max_examples=60)
 @given(laws, st.integers(1, 5))
 def test_coarser_lattices_lie_above(pair: tuple[list[float], list[float]], times: int) -> None:
-    law = split(np.array(pair[0]), np.array(pair[1]))
+    law = law_of_masses(np.array(pair[0]), np.array(pair[1]))
     coarse = law.at_step(law.exponent + times)
     assert coarse.exponent == law.exponent + times
     for epsilon in EPSILONS:
@@ -73,7 +73,7 @@ def test_coarser_lattices_lie_above(pair: tuple[list[float], list[float]], times
 def test_composition_lies_above_the_sum_over_all_pairs(
     one: tuple[list[float], list[float]], other: tuple[list[float], list[float]]
 ) -> None:
-    composed = compose(split(*map(np.array, one)), split(*map(np.array, other)))
+    composed = compose(law_of_masses(*map(np.array, one)), law_of_masses(*map(np.array, other)))
     losses = [a + b for a, b in product(one[0], other[0])]
     masses = [a * b for a, b in product(one[1], other[1])]
     for epsilon in EPSILONS:
@@ -86,8 +86,8 @@ def test_composition_lies_above_the_sum_over_all_pairs(
 def test_either_lies_above_both_and_touches_one(
     one: tuple[list[float], list[float]], other: tuple[list[float], list[float]]
 ) -> None:
-    a, b = split(*map(np.array, one)), split(*map(np.array, other))
-    worse = either(a, b)
+    a, b = law_of_masses(*map(np.array, one)), law_of_masses(*map(np.array, other))
+    worse = worse_than_both(a, b)
     step = max(a.exponent, b.exponent)
     a, b = a.at_step(step), b.at_step(step)
     for epsilon in (*EPSILONS, *(worse.step * k for k in range(-20, 20))):
@@ -100,9 +100,9 @@ def test_either_lies_above_both_and_touches_one(
 
 
 def test_a_law_is_not_worse_than_itself() -> None:
-    law = split(*map(np.array, random_law(np.random.default_rng(1), 8, 0.3)))
-    again = either(law, Law.from_bytes(law.to_bytes()))
-    assert either(law, law) is law
+    law = law_of_masses(*map(np.array, random_law(np.random.default_rng(1), 8, 0.3)))
+    again = worse_than_both(law, Law.from_bytes(law.to_bytes()))
+    assert worse_than_both(law, law) is law
     for epsilon in EPSILONS:
         assert again.delta(epsilon) == pytest.approx(law.delta(epsilon), rel=1e-9)
 
@@ -144,7 +144,7 @@ def test_the_worst_private_mechanism(epsilon: float, delta: float) -> None:
 
 
 def test_powers_are_compositions() -> None:
-    law = split(*map(np.array, random_law(np.random.default_rng(3), 6, 0.1)))
+    law = law_of_masses(*map(np.array, random_law(np.random.default_rng(3), 6, 0.1)))
     step_by_step = law
     for _ in range(12):
         step_by_step = compose(step_by_step, law)
@@ -157,7 +157,7 @@ def test_powers_are_compositions() -> None:
 
 
 def test_bytes_and_back() -> None:
-    law = power(split(*map(np.array, random_law(np.random.default_rng(4), 9, 0.4))), 5)
+    law = power(law_of_masses(*map(np.array, random_law(np.random.default_rng(4), 9, 0.4))), 5)
     again = Law.from_bytes(law.to_bytes())
     assert again.to_bytes() == law.to_bytes()
     assert all(again.delta(epsilon) == law.delta(epsilon) for epsilon in EPSILONS)

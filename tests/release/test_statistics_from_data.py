@@ -1,4 +1,4 @@
-"""Every statistic through the same doors: files, groups, people, whole keys, the ledger, the command line."""
+"""Every statistic through the same interfaces: files, groups, people, whole keys, the ledger, the command line."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from stablesketch import Secret, Sketch
 from stablesketch._native import Accumulator, Entries
-from stablesketch.format.framing import unpacked
+from stablesketch.format.framing import unpacked_integers
 from stablesketch.sketch import wire
 from stablesketch.sketch.entry_law import EntryLaw
 from stablesketch.sketch.workers import TIER
@@ -25,7 +25,7 @@ def numbered_secret(number: int) -> Secret:
 
 def entries_of(sketch: Sketch) -> list[int]:
     """The entries as the wire carries them: integers in units of 2^-resolution."""
-    return unpacked(wire.decode(sketch.to_bytes()).entries)
+    return unpacked_integers(wire.decode(sketch.to_bytes()).entries)
 
 
 def logs_and_signs(sketch: Sketch) -> tuple[list[float], list[float]]:

@@ -12,7 +12,7 @@ from sketch_helpers import SECRET, entries_of
 
 from stablesketch import BlobError, Sketch, StablesketchError
 from stablesketch._native import Entries, integers_end
-from stablesketch.format.framing import MAGIC, Kind, encode_integer, opened, unpacked
+from stablesketch.format.framing import MAGIC, Kind, encode_integer, unframed, unpacked_integers
 from stablesketch.sketch.entropy_sketch import EntropySketch
 from stablesketch.sketch.entry_law import EntryLaw
 
@@ -66,7 +66,7 @@ def test_moments_have_no_totals_and_an_empty_entry_takes_a_byte() -> None:
 
 def test_what_reads_sketches_without_buckets_refuses_the_kind() -> None:
     with pytest.raises(BlobError, match="kind 6"):
-        opened(entropy_blob(), Kind.SKETCH)
+        unframed(entropy_blob(), Kind.SKETCH)
 
 
 def test_the_forger_of_these_tests_writes_good_blobs() -> None:
@@ -159,7 +159,7 @@ def test_the_compiled_core_writes_integers_as_python_does(values: list[int]) -> 
     again = Entries(EntryLaw("one-sided", 0.05), len(values))
     again.load_packed(packed)
     assert again.state() == entries.state()
-    assert unpacked(packed) == values
+    assert unpacked_integers(packed) == values
 
 
 @pytest.mark.parametrize(

@@ -432,7 +432,7 @@ def test_locations_of_buckets_are_those_of_their_sketches() -> None:
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_stream_that_was_folded_gives_the_same_bytes(threads: int) -> None:
-    """As doors and engines add it: fingerprints with totals, most of them once, some again."""
+    """As releases and engines add it: fingerprints with totals, most of them once, some again."""
     rng = np.random.default_rng(10)
     keys, values = rng.integers(0, 60_000, 200_000), rng.integers(1, 2**26, 200_000)
     whole, folded = Sketch(0.5, 120, SECRET, buckets=20), Sketch(0.5, 120, SECRET, buckets=20)

@@ -25,7 +25,7 @@ from ..numbers.checked import checked_whole
 from ..plan import Plan
 from ..plan.mechanism import mechanism_of
 from ..statistic.published import Release
-from .report import AuditReport, joined
+from .report import AuditReport, joined_reports
 from .samples import CONFIDENCE, LEAST_TRIALS, TRIALS, audit_confidence, audit_samples
 from .streams import Neighbours, neighbours_of
 
@@ -78,7 +78,7 @@ def audit(
             )
         )
     shown.end()
-    return joined(reports, confidence, plan.epsilon)
+    return joined_reports(reports, confidence, plan.epsilon)
 
 
 def _outputs(

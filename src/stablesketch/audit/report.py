@@ -119,7 +119,7 @@ class AuditReport:
             yield "would miss", "noise that is too small (run more trials), and faults that show only on other data"
 
 
-def joined(reports: Sequence[AuditReport], confidence: float, claimed_epsilon: float) -> AuditReport:
+def joined_reports(reports: Sequence[AuditReport], confidence: float, claimed_epsilon: float) -> AuditReport:
     """One report for audits of several pairs of neighbours; the first pair has the most trials.
 
     `confidence` is for all of them together: their probabilities of failing by chance add up to 1 - confidence.

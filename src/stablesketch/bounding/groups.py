@@ -213,12 +213,12 @@ _PIECES = re.compile(r"(\D*)(\d{0,15})")
 _DAY = re.compile(r"\d{4}-\d\d(-\d\d)?")
 
 
-def in_order(names: Iterable[Name]) -> list[Name]:
+def in_natural_order(names: Iterable[Name]) -> list[Name]:
     """The names in natural order: numbers by their size, also within a text.
 
-    >>> in_order([("FR", "10"), ("FR", "9"), ("DE", "10")])
+    >>> in_natural_order([("FR", "10"), ("FR", "9"), ("DE", "10")])
     [('DE', '10'), ('FR', '9'), ('FR', '10')]
-    >>> in_order([("site 10",), ("site 9",)])
+    >>> in_natural_order([("site 10",), ("site 9",)])
     [('site 9',), ('site 10',)]
     """
     return sorted(names, key=lambda name: [_place(part) for part in name])

@@ -36,7 +36,7 @@ from .ranks import Ranks
 _RUN = 1024  # identical rows
 
 
-def bounded(
+def pairs_to_keep(
     duckdb: DuckDB, query: str, columns: Columns, *, pairs: int, groups: int, secret: Secret, source: str = "the data"
 ) -> str:
     """The pairs of `query` (k0, ..., v, g0, ..., u) to keep, as SQL."""

@@ -15,7 +15,7 @@ from ..reading.duckdb import DuckDB
 from ..sketch.columns import MAX_WEIGHT
 
 
-def added_up(duckdb: DuckDB, query: str, columns: Columns, largest: int | None, source: str) -> str:
+def summed_by_key(duckdb: DuckDB, query: str, columns: Columns, largest: int | None, source: str) -> str:
     """The pairs of `query` (k0, ..., v, g0, ...) added up by key, as SQL. If there are many, DuckDB spills to disk."""
     keys = ", ".join(columns.key_marks)
     names = "".join(f", {name}" for name in columns.group_marks)

@@ -20,7 +20,7 @@ from ..privacy import Relation
 from ..text.spoken import at_least, at_most
 from . import options
 from .exits import Exit
-from .screen import fact_table, note, plain_table, print_text, write_new
+from .screen import fact_table, note, plain_table, print_text, write_and_note
 from .with_examples import Group, WithExamples
 
 app = typer.Typer(cls=Group, no_args_is_help=True)
@@ -190,7 +190,7 @@ def plan(
     found = ledger.schedule(chosen, releases=times)
     print_text(str(found))
     if output is not None:
-        write_new(output, (found.plan.to_json() + "\n").encode())
+        write_and_note(output, (found.plan.to_json() + "\n").encode())
 
 
 @app.command("export", cls=WithExamples)
@@ -203,7 +203,7 @@ def export(
     if output.suffix not in (".csv", ".json"):
         raise typer.BadParameter(f"--output must end in .csv or .json, got {str(output)!r}.")
     content = ledger.to_csv() if output.suffix == ".csv" else ledger.to_json()
-    write_new(output, content.encode(), f", {many_releases(len(ledger))}")
+    write_and_note(output, content.encode(), f", {many_releases(len(ledger))}")
 
 
 @app.command("value", cls=WithExamples)

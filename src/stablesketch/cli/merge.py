@@ -11,7 +11,7 @@ from ..collector import merge_blobs
 from ..collector.wire import decode
 from ..errors import BlobError
 from .options import of_file
-from .screen import write_new
+from .screen import write_and_note
 from .stored import read_blob
 
 
@@ -27,4 +27,4 @@ def merge(
             with of_file(path):
                 decode(blob)  # to name the damaged one
         raise
-    write_new(output, content, f", {len(content):,} bytes, {len(files)} sketches")
+    write_and_note(output, content, f", {len(content):,} bytes, {len(files)} sketches")

@@ -100,9 +100,10 @@ class LineOptions:
     def read(self, source: str, person: str | None) -> LineFields:
         """The fields of the lines of this source."""
         return LineFields.of(
-            format=self.format, preset=self.preset, key=tuple(options.listed(self.key)), time=self.time,
+            format=self.format, preset=self.preset, key=tuple(options.columns_listed(self.key)), time=self.time,
             time_unit=self.time_unit, value=self.value, max_value=self.max_value, clip=self.clip,
-            names=tuple(options.listed(self.fields)) or None, delimiter=self.delimiter, source=source, person=person,
+            names=tuple(options.columns_listed(self.fields)) or None, delimiter=self.delimiter, source=source,
+            person=person,
         )  # fmt: skip
 
 

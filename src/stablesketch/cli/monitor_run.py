@@ -22,7 +22,7 @@ from ..monitor import Monitor, Watch
 from ..monitor.demo_day import PlayedDay
 from ..monitor.input.blocks import Block, piped
 from ..monitor.input.followed import followed
-from ..monitor.shown.alerts import Alerts, Judge, has_few, in_words
+from ..monitor.shown.alerts import Alerts, Judge, alert_in_words, has_few
 from ..monitor.shown.messengers import Messenger, Post, command, json_lines, webhook
 from ..monitor.shown.outputs import Outputs
 from ..monitor.state.outbox import Sink
@@ -76,7 +76,7 @@ class Alerting:
         cls, below: float | None, drop: float | None, file: Path | None, run: str | None, url: str | None
     ) -> Alerting:
         """From the options. The terminal shows every alert."""
-        messengers: list[Messenger] = [lambda alert: note(in_words(alert))]
+        messengers: list[Messenger] = [lambda alert: note(alert_in_words(alert))]
         if file is not None:
             messengers.append(json_lines(file))
         if run is not None:

@@ -175,7 +175,7 @@ class Data:
         """What to read of them, and how; refuses a call that names nothing to read, or no key."""
         self.must_be_named()
         self.must_have_key(key, wide=wide)
-        columns = {"key": options.key_of(key, wide=wide), "value": value, "by": options.listed(by)}
+        columns = {"key": options.key_of(key, wide=wide), "value": value, "by": options.columns_listed(by)}
         return reading({**self.ways, **columns, "wide": wide}, person)
 
     def must_be_named(self) -> None:

@@ -45,7 +45,7 @@ def _of_people() -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def listed(names: str | None) -> list[str]:
+def columns_listed(names: str | None) -> list[str]:
     """Names of columns, separated by commas."""
     return [] if names is None else [name.strip() for name in names.split(",")]
 
@@ -126,7 +126,7 @@ Plot = Annotated[Path | None, in_output(help="Save a picture to this new file: .
 
 def key_of(key: str | None, *, wide: bool) -> list[str] | None:
     """The columns of the key: the whole line of plain lines, none in a wide table."""
-    return listed(key or "line") if key or not wide else None
+    return columns_listed(key or "line") if key or not wide else None
 
 
 def privacy_of(

@@ -13,7 +13,7 @@ from ..release.arguments import DEFAULTS
 from . import options
 from .deliver import check_new
 from .option_groups import Chosen, Sizes
-from .screen import note, print_text, write_new
+from .screen import note, print_text, write_and_note
 
 EXAMPLES = """[bold]Examples[/]
 
@@ -70,14 +70,14 @@ def plan(
     if plot is not None:
         drawn_measurement(chosen, "plot")  # refuses what has no picture, while nothing has been written
     if output is not None:
-        write_new(output, (chosen.to_json() + "\n").encode())
+        write_and_note(output, (chosen.to_json() + "\n").encode())
     if json:
         print_text(chosen.to_json())
     elif output is None:
         print_text(str(chosen))
     if plot is not None:
         note("drawing: this makes a dozen plans or so and takes a few seconds")
-        write_new(plot, plan_bytes(chosen, plot), public=True)
+        write_and_note(plot, plan_bytes(chosen, plot), public=True)
 
 
 def serve_page(port: int) -> None:

@@ -50,8 +50,8 @@ class ColumnOptions:
             "key": options.key_of(self.key, wide=wide),
             "value": self.value,
             "clip": self.clip,
-            "by": options.listed(self.by),
-            "groups": None if self.groups is None else _group_names(self.groups, len(options.listed(self.by))),
+            "by": options.columns_listed(self.by),
+            "groups": None if self.groups is None else _group_names(self.groups, len(options.columns_listed(self.by))),
             "person": self.person,
         }
 

@@ -130,7 +130,7 @@ def plain_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, number
     show(table_lines(columns, rows, numbers=numbers))
 
 
-def write_new(path: Path, content: bytes, more: str = "", *, public: bool = False) -> None:
+def write_and_note(path: Path, content: bytes, more: str = "", *, public: bool = False) -> None:
     """Writes a new file, whole or not at all, and notes that, with `more` about it; an existing one is never replaced.
     A `public` file has the permissions of the umask; others are the owner's alone.
     """

@@ -13,7 +13,7 @@ from ..secret import Secret
 from . import options
 from .option_groups import Data
 from .progress import progress
-from .screen import write_new
+from .screen import write_and_note
 
 EXAMPLES = """[bold]Example[/]: two shards, one release
 
@@ -49,4 +49,4 @@ def sketch(
     with progress() as report:
         collector = collected_shard(read.files, chosen, held, shard, reading, clip=clip, progress=report)
     content = collector.to_bytes()
-    write_new(output, content, f", {len(content):,} bytes. It is not private: guard it like the data.")
+    write_and_note(output, content, f", {len(content):,} bytes. It is not private: guard it like the data.")

@@ -23,7 +23,7 @@ from typing import Any
 from ..errors import ArgumentError, BlobError, CheckpointError
 from ..files.durable import locked, write_new, write_over
 from ..format.checked_json import JsonError, parsed
-from ..format.framing import Kind, framed, opened
+from ..format.framing import Kind, framed, unframed
 
 _HEADER = struct.Struct("<QI")  # number, length of the offset
 _LENGTH = struct.Struct("<Q")
@@ -106,7 +106,7 @@ def _encode(checkpoint: Checkpoint) -> bytes:
 
 
 def _decode(blob: bytes) -> Checkpoint:
-    _, reader = opened(blob, Kind.CHECKPOINT)
+    _, reader = unframed(blob, Kind.CHECKPOINT)
     number, length = reader.unpack(_HEADER)
     if not 1 <= number < _MOST:
         raise BlobError(f"invalid checkpoint number {number}: corrupt data.")

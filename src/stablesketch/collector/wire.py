@@ -12,7 +12,7 @@ import struct
 from collections.abc import Iterable, Sequence
 
 from ..errors import ArgumentError, BlobError, MergeError, check_type
-from ..format.framing import Kind, Reader, framed, opened
+from ..format.framing import Kind, Reader, framed, unframed
 from ..plan import Plan
 from ..plan.mechanism import mechanism_of
 from .shards import Shards
@@ -36,7 +36,7 @@ def encode(plan: str, shards: Iterable[str], expected: Iterable[str] | None, sta
 
 def decode(blob: bytes) -> tuple[str, list[str], list[str] | None, bytes]:
     """(plan JSON, shards, expected shards if they are listed, state), or a typed error."""
-    kind, reader = opened(blob, Kind.COLLECTOR, Kind.COLLECTOR_OF_LISTED)
+    kind, reader = unframed(blob, Kind.COLLECTOR, Kind.COLLECTOR_OF_LISTED)
     try:
         plan = reader.sized(_LONG).decode()
         shards = _names(reader)

@@ -53,7 +53,7 @@ def framed(kind: Kind, *fields: bytes) -> bytes:
     return body + _checksum(body)
 
 
-def opened(blob: bytes, *kinds: Kind) -> tuple[Kind, Reader]:
+def unframed(blob: bytes, *kinds: Kind) -> tuple[Kind, Reader]:
     """The kind, one of `kinds`, and a reader of the fields, after the header and the checksum have been checked."""
     what = NAMES[kinds[0]][0]
     if kinds[0] in (Kind.COLLECTOR, Kind.COLLECTOR_OF_LISTED):
@@ -132,12 +132,12 @@ class Reader:
         return self.take(end - self._position)
 
     def integer(self) -> int:
-        (value,) = unpacked(self.packed(1))
+        (value,) = unpacked_integers(self.packed(1))
         return value
 
     def counts(self) -> tuple[int, int]:
         """Pairs and total, within what any stream can have."""
-        pairs, total = unpacked(self.packed(2))
+        pairs, total = unpacked_integers(self.packed(2))
         if not counts_are_possible(pairs, total):
             raise BlobError(f"impossible number of pairs or total in {self._what}: corrupt data.")
         return pairs, total
@@ -147,7 +147,7 @@ class Reader:
             raise BlobError(f"{self.left} bytes after the end of {self._what}: corrupt data.")
 
 
-def unpacked(raw: bytes) -> list[int]:
+def unpacked_integers(raw: bytes) -> list[int]:
     """The integers that `encode_integer` wrote one after another."""
     values, at = [], 0
     while at < len(raw):

@@ -23,7 +23,8 @@ and for pure ones, it is the better bound, and the smaller of the two counts. Ad
 or the other bound holds on every path would prove nothing there.
 
 Disjoint data, add_remove only: a person is in one part of a partition, and the releases of all other parts do not
-depend on them. The cost of the partition is therefore the cost of *some* part, whichever: `either` over the parts.
+depend on them. The cost of the partition is therefore the cost of *some* part, whichever: `worse_than_both` over the
+parts.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ import numpy as np
 from ..errors import BlobError
 from ..numbers.search import least_above, valley
 from ..privacy.charge import Charge
-from ..privacy.loss_law import ATOM, Law, compose, either, power
+from ..privacy.loss_law import ATOM, Law, compose, power, worse_than_both
 
 _UP = 1.0 + 2.0**-40
 _MOMENT = struct.Struct("<ddd")
@@ -185,7 +186,7 @@ def _compose(one: Law | LossMoment, other: Law | LossMoment) -> Law | LossMoment
 
 def _either(one: Law | LossMoment, other: Law | LossMoment) -> Law | LossMoment:
     if isinstance(one, Law) and isinstance(other, Law):
-        return either(one, other)
+        return worse_than_both(one, other)
     assert isinstance(one, LossMoment)
     assert isinstance(other, LossMoment)
     return LossMoment(one.theta, max(one.log_moment, other.log_moment), max(one.infinity, other.infinity))

@@ -10,9 +10,9 @@ for each digit to read the total.
 A cost has a *key*, a hash of its content: of the charge for one release, or of the two keys for two composed costs.
 Equal keys mean equal costs, wherever they come from, and a key can be recomputed from the records alone.
 
-A partition is charged for its worst part. That is kept as one cost, `either` over every state that any part has been
-in: parts only ever grow, so covering an old state as well never lowers the cost. The covered states are remembered by
-key; a thousand parts with the same plans are one state.
+A partition is charged for its worst part. That is kept as one cost, `worse_than_both` over every state that any part
+has been in: parts only ever grow, so covering an old state as well never lowers the cost. The covered states are
+remembered by key; a thousand parts with the same plans are one state.
 
 Whatever is missing or fails its checksum raises `Stale`, and the ledger rebuilds the cache from the records. Each cost
 has a checksum. The tables that refer to costs (`frontier`, `partitions` and `covered`) have a tree of checksums for

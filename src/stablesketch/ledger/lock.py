@@ -7,8 +7,8 @@ whether or not the second one was noticed.
 
 **Why the handle stays open.** POSIX releases all of a process's record locks on a file as soon as *any* handle to it is
 closed, including those that SQLite holds in another thread. There is therefore one handle per file and process, opened
-before the first connection and closed after the last: `held` counts them. flock locks are not record locks, and on
-local Linux file systems the two do not interact.
+before the first connection and closed after the last: `lock_of_file` counts them. flock locks are not record locks, and
+on local Linux file systems the two do not interact.
 
 A fork inherits the handle, and with it the lock. It closes its copy and forgets it. The parent unlocks explicitly, so
 that a surviving copy keeps nobody waiting.
@@ -59,7 +59,7 @@ if hasattr(os, "register_at_fork"):
 
 
 @contextlib.contextmanager
-def held(path: Path, *, write: bool, wait: float) -> Iterator[Identity]:
+def lock_of_file(path: Path, *, write: bool, wait: float) -> Iterator[Identity]:
     """The file at this real path, open for the duration of the block; with `write`, for this thread alone.
 
     Raises OSError if it cannot be opened, or if others hold it for longer than `wait` seconds.

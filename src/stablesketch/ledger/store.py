@@ -36,7 +36,7 @@ from pathlib import Path
 from ..errors import LedgerCorrupt, LedgerError
 from ..files.durable import Identity, remove, sync_folder
 from ..files.sqlite_reasons import kind_of, reason_of
-from .lock import held
+from .lock import lock_of_file
 
 _APPLICATION = 0x53534C47  # "SSLG"
 VERSION = 6
@@ -107,7 +107,7 @@ def _held(path: Path, *, write: bool) -> Iterator[tuple[Path, Identity]]:
     real = Path(os.path.realpath(path))
     with contextlib.ExitStack() as held_file:
         try:
-            identity = held_file.enter_context(held(real, write=write, wait=_WAIT))
+            identity = held_file.enter_context(lock_of_file(real, write=write, wait=_WAIT))
         except OSError as error:
             raise LedgerError(
                 f"the ledger {path} cannot be used: {error.strerror}. Nothing was recorded or released."

@@ -11,7 +11,7 @@ from ..release.outcome import GroupRelease
 from ..statistic import Statistic, Subject
 from ..statistic.published import Release
 from ..text.spoken import about, but_rivals
-from .style import capital, shortened
+from .style import capital, short_name
 
 ANYTHING = Subject()
 _WIDTH = 60  # characters of a title in one line
@@ -59,12 +59,12 @@ class Finding:
         largest value.
         """
         if len(groups) == 1:
-            return _lines(f"{shortened(groups[0].name)}: {self.of_one(groups[0].release)}")
+            return _lines(f"{short_name(groups[0].name)}: {self.of_one(groups[0].release)}")
         if groups[0].release.points:
             return _of_profiles(groups)
         first = max(known_groups(self.statistic, groups), key=lambda one: one.release.value)
         rivals = sum(one is not first and one.release.high >= first.release.low for one in groups)
-        value, name = about(first.release.value), shortened(first.name)
+        value, name = about(first.release.value), short_name(first.name)
         if rivals == len(groups) - 1:
             return _lines(f"No group clearly comes first: the largest value is about {value}, of {name}")
         leads = f"has the largest value, about {value}" if self.caution else f"comes first with about {value}"
@@ -90,7 +90,7 @@ def _of_profiles(groups: Sequence[GroupRelease]) -> str:
         if any(one is not first and one.release.points[i].high >= low for one in groups):
             open_at.append(order)
         else:
-            led.setdefault(shortened(first.name), []).append(order)
+            led.setdefault(short_name(first.name), []).append(order)
     if not led:
         return _lines(f"At no order does one group clearly have the largest value: {_OVERLAP}")
     if len(led) == 1 and not open_at:

@@ -31,7 +31,7 @@ from .style import (
     canvas,
     plain_ticks,
     price_line,
-    shortened,
+    short_name,
     titled,
 )
 
@@ -91,7 +91,7 @@ def group_panels(ordered: Sequence[GroupRelease], found: finding.Finding) -> Fig
                 orders, [point.value for point in other.release.points], color=GREY, alpha=0.3, linewidth=1, zorder=1
             )
         _draw_curve(axes, one.release.points, BLUE, "-", bar=8)
-        axes.set_title(shortened(one.name, 22), fontsize=12, color=INK)
+        axes.set_title(short_name(one.name, 22), fontsize=12, color=INK)
         axes.set_xticks(orders, [f"{order:g}" for order in orders])
         axes.tick_params(labelsize=10)
         _set_heights(axes, ends)
@@ -134,7 +134,7 @@ def _names(axes: Axes, ordered: Sequence[GroupRelease]) -> None:
     height = -1.0
     for i, one in sorted(enumerate(ordered), key=lambda each: (wanted[each[0]], each[0])):
         height = max(wanted[i], height + _APART)
-        said = f"{shortened(one.name)}  {about(one.release.points[-1].value)}"
+        said = f"{short_name(one.name)}  {about(one.release.points[-1].value)}"
         axes.annotate(said, (1.0, height), xycoords="axes fraction", xytext=(8, 0), textcoords="offset points",
                       ha="left", va="center", color=_COLOURS[i], weight="bold")  # fmt: skip
 

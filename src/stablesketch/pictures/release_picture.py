@@ -16,7 +16,7 @@ from ..text.spoken import short
 from . import finding
 from .profile_picture import MOST_CURVES, MOST_PANELS, group_panels, group_profiles, profile
 from .save import picture_bytes
-from .style import BLUE, GREY, INK, SKY, WIDTH, canvas, capital, in_style, price_line, shortened, titled
+from .style import BLUE, GREY, INK, SKY, WIDTH, canvas, capital, in_style, price_line, short_name, titled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,7 +77,7 @@ def _named(ordered: list[GroupRelease], found: finding.Finding) -> Figure:
         said = f"{short(one.release.value)}  ({short(one.release.low)} to {short(one.release.high)})"
         axes.annotate(said, (1.0, place), xycoords=("axes fraction", "data"), xytext=(8, 0), fontsize=12,
                       textcoords="offset points", ha="left", va="center", color=BLUE)  # fmt: skip
-    axes.set_yticks(range(len(ordered)), [shortened(one.name) for one in ordered])
+    axes.set_yticks(range(len(ordered)), [short_name(one.name) for one in ordered])
     axes.set_ylim(len(ordered) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)

@@ -195,7 +195,7 @@ def price_line(release: Release, where: str = "") -> str:
     )
 
 
-def shortened(name: str, most: int = 28) -> str:
+def short_name(name: str, most: int = 28) -> str:
     """The name of a group, shortened to fit beside a picture."""
     return name if len(name) <= most else f"{name[: most - 1]}…"
 

@@ -37,7 +37,7 @@ def checked_expected(expected: float | None) -> float | None:
     return number
 
 
-def checked_size(size: Any, least: int = LEAST_SIZE) -> int:
+def checked_plan_size(size: Any, least: int = LEAST_SIZE) -> int:
     """The number of entries of a measurement."""
     count = checked_whole("size", size, "Pass 500, for example", must="must be a whole number of entries")
     if not least <= count <= LARGEST_IN_ALL:

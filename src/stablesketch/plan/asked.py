@@ -21,8 +21,8 @@ from .arguments import (
     checked_expected,
     checked_memory,
     checked_per_key,
+    checked_plan_size,
     checked_sampling,
-    checked_size,
     each_checked,
 )
 
@@ -256,7 +256,7 @@ def asked(
             because="it has no buckets",
         )  # fmt: skip
     check_one_by_one(size, entries_per_key)
-    all_sizes, per_key = each_checked(size, checked_size), each_checked(entries_per_key, checked_per_key)
+    all_sizes, per_key = each_checked(size, checked_plan_size), each_checked(entries_per_key, checked_per_key)
     return Asked(
         statistic,
         privacy.usually(**statistic.usual_privacy),

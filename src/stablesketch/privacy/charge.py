@@ -33,8 +33,8 @@ outside. A new mechanism is charged as one of them if its proof says so, otherwi
 larger for the same one of the two in every release. "Removed" (narrow against wide) and "added" (wide against narrow)
 are therefore composed separately, and the worse counts. Under replace a pair may raise F_p in one release and lower it
 in another, and an observer who knows the two neighbours knows which. So every release is charged the worse of its two
-directions at every α at once (`either` in loss_law.py), and there is only one law. It dominates every way of mixing the
-directions.
+directions at every α at once (`worse_than_both` in loss_law.py), and there is only one law. It dominates every way of
+mixing the directions.
 
 **Finite precision.** On either neighbour the outcome of a release differs from the ideal one with probability at most
 g, its `gap`. Charging d = (1 + e^c) g + H(e^c) at infinity covers this for any c >= 0, where H is the ideal curve in
@@ -67,7 +67,7 @@ from .entries.lattice import upper_law
 from .entries.loss import loss_cells
 from .entries.shift_curve import ShiftCurve
 from .estimate_loss import ESTIMATES, law_of_estimate
-from .loss_law import ATOM, Law, bounded, compose, either, power, split
+from .loss_law import ATOM, Law, bounded, compose, law_of_masses, power, worse_than_both
 from .noisy_estimate import NoisyXi, Precision
 
 ChargeKind = Literal["sketch", "exact", "shift", "estimate", "all", "other"]
@@ -198,7 +198,7 @@ def _laws(charge: Charge, relation: str) -> tuple[Law, ...]:
     else:
         # Both kinds are symmetric: the two directions are the same.
         removed = added = _noise(charge) if charge.kind == "exact" else bounded(charge.epsilon, charge.delta)
-    laws = (removed, added) if relation == "add_remove" else (either(removed, added),)
+    laws = (removed, added) if relation == "add_remove" else (worse_than_both(removed, added),)
     return tuple(replace(law, infinity=law.infinity + _precision(charge.gap, law)) for law in laws)
 
 
@@ -293,7 +293,8 @@ def _entries(charge: Charge) -> tuple[Law, Law]:
         entry = upper_law(one_entry, wide_first=wide_first)
         losses = entry.lowest + entry.step * np.arange(len(entry.weight), dtype=np.float64)
         kept = entry.weight > 0.0
-        one = split(losses[kept], entry.weight[kept], scale=entry.scale_error, shift=entry.shift_error + rounding)
+        shift = entry.shift_error + rounding
+        one = law_of_masses(losses[kept], entry.weight[kept], scale=entry.scale_error, shift=shift)
         laws.append(power(one, size))
     return laws[0], laws[1]
 
@@ -315,7 +316,7 @@ def _noise(charge: Charge) -> Law:
     mass[1:-1] *= -math.expm1(-rate)
     losses = epsilon * (1.0 - 2.0 * at / distance)
     rounding = 16.0 * _UNIT * (1.0 + epsilon)
-    return split(losses, mass, scale=rounding, shift=rounding)
+    return law_of_masses(losses, mass, scale=rounding, shift=rounding)
 
 
 def _precision(gap: float, law: Law) -> float:

@@ -9,7 +9,7 @@ a polygon in α with its corners at the α_k = e^{t_k}. Every operation returns 
 curve it stands for, at every α >= 0; curves that lie above stay above when pairs are composed (Lemma 4 of
 docs/math-sensitivity-and-curve.md, totals need not be 1). So whatever is computed from a law is an upper bound.
 
-- `split`: a loss between two lattice points becomes two, at those points, with the same P and the same Q mass.
+- `law_of_masses`: a loss between two lattice points becomes two, at those points, with the same P and the same Q mass.
   Merging the two would be post-processing, so splitting never lowers H.
 - `coarser`: the same from a lattice to one of twice its step.
 - `trimmed`: masses below the window move up to its lowest point, those above it to infinity. H grows with every loss.
@@ -18,8 +18,8 @@ docs/math-sensitivity-and-curve.md, totals need not be 1). So whatever is comput
 - `compose`: losses of independent pairs add up. The sums are taken directly, not by Fourier transform: all terms are
   positive, so that every mass, however small, has a relative error of at most (terms + 2) roundings. That is what lets
   10^5 releases be composed one after another without the rounding of one drowning the δ of another.
-- `either`: the polygon through the greater of two curves at every corner. The greatest of convex curves is convex and
-  its chords lie above it, so the polygon is the curve of a law and lies above both.
+- `worse_than_both`: the polygon through the greater of two curves at every corner. The greatest of convex curves is
+  convex and its chords lie above it, so the polygon is the curve of a law and lies above both.
 
 Steps are powers of two, so that lattices of different steps nest and all of them have the point 0.
 
@@ -172,7 +172,7 @@ ATOM = Law(_COARSEST, 0, np.ones(1))
 """No loss at all: the cost of releasing nothing."""
 
 
-def split(losses: Array, mass: Array, *, scale: float = 0.0, shift: float = 0.0) -> Law:
+def law_of_masses(losses: Array, mass: Array, *, scale: float = 0.0, shift: float = 0.0) -> Law:
     """Masses at any finite losses, split onto a lattice fine enough for their spread.
 
     A loss t between k·step and (k+1)·step gives the share (1 - e^{k·step - t})/(1 - e^{-step}) of its P mass to the
@@ -212,7 +212,7 @@ def bounded(epsilon: float, delta: float) -> Law:
     """
     likely = 1.0 / (1.0 + math.exp(-epsilon))
     losses, mass = np.array([-epsilon, epsilon]), np.array([1.0 - likely, likely]) * (1.0 - delta)
-    law = split(losses, mass, scale=8.0 * _UNIT, shift=4.0 * _UNIT * epsilon)
+    law = law_of_masses(losses, mass, scale=8.0 * _UNIT, shift=4.0 * _UNIT * epsilon)
     return replace(law, infinity=law.infinity + delta)
 
 
@@ -250,7 +250,7 @@ def power(law: Law, count: int) -> Law:
         law = compose(law, law)
 
 
-def either(one: Law, other: Law) -> Law:
+def worse_than_both(one: Law, other: Law) -> Law:
     """A law that is worse than both: the polygon through max(H_1, H_2) at the corners of the lattice.
 
     Say X is the higher of the two at corner k. The slopes of the polygon on either side of k are those of H_X, plus

@@ -203,7 +203,7 @@ def checked_types(
             raise DataError(source, no_key(kind), cast.text(name), column=name)
     if columns.value is not None:
         kind = types[columns.value]
-        if not is_whole(kind):
+        if not has_only_integers(kind):
             raise DataError(source, no_value(kind), cast.whole(columns.value), column=columns.value)
 
 
@@ -225,7 +225,7 @@ def no_value(kind: str) -> str:
     return f"is of type {kind}, but values must be whole numbers"
 
 
-def is_whole(kind: str) -> bool:
+def has_only_integers(kind: str) -> bool:
     """Whether a DuckDB type has only whole numbers."""
     return kind in _INTEGERS or bool(_WHOLE.fullmatch(kind))
 

@@ -22,7 +22,7 @@ from ..text.wording import arg
 from .columns import quoted
 from .duckdb import DuckDB, text_literal
 from .lines import LONGEST_LINE, MARK
-from .packed import Rest, opened_text, stored
+from .packed import Rest, copied, opened_text
 
 BY_LINE = ", format = 'newline_delimited', ignore_errors = true"
 """Arguments of DuckDB's `read_json`."""
@@ -119,7 +119,7 @@ def of_lines(duckdb: DuckDB, path: Path) -> Path:
         if not head.startswith(MARK):
             return path
         place = duckdb.place(duckdb.named(path), "unmarked.jsonl")
-        stored(Rest(file, head.removeprefix(MARK)), place, duckdb.named(path))
+        copied(Rest(file, head.removeprefix(MARK)), place, duckdb.named(path))
         return place
 
 

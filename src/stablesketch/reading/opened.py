@@ -17,7 +17,7 @@ from .duckdb import DuckDB
 from .files import checked_delimiter, open_as, open_files, resolved
 from .found import Input, found_in_pipe
 from .libraries import need
-from .packed import stored
+from .packed import copied
 from .queries import open_query, sqlite_stream
 from .streams import Stream, arrow_stream, csv_stream, typed
 from .tables import Table
@@ -116,7 +116,7 @@ def _standard_input(
     if found.format in ("csv", "tsv"):
         return csv_stream(read, name, header=how.header, delimiter=found.delimiter).check(columns)
     place = duckdb.place(name, "pipe")
-    stored(read, place, name)
+    copied(read, place, name)
     return open_as(duckdb, [place], columns, found.format, found.delimiter, header=how.header, on_bad=on_bad)
 
 

@@ -121,11 +121,11 @@ def for_duckdb(duckdb: DuckDB, path: Path) -> Path:
         place.symlink_to(path.resolve())
         return place
     with opened_text(path) as file:
-        stored(file, place, str(path))
+        copied(file, place, str(path))
     return place
 
 
-def stored(file: Any, place: Path, name: str) -> None:
+def copied(file: Any, place: Path, name: str) -> None:
     """Writes the rest of a stream into a file in DuckDB's folder."""
     try:
         with place.open("wb") as copy:

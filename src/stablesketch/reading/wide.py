@@ -19,7 +19,7 @@ import numpy as np
 
 from ..errors import ArgumentError, DataError
 from ..text.wording import arg
-from .columns import Columns, checked_columns, is_whole, listed, no_value, quoted
+from .columns import Columns, checked_columns, has_only_integers, listed, no_value, quoted
 from .duckdb import DuckDB, text_literal
 from .libraries import need
 from .streams import Stream
@@ -63,7 +63,7 @@ def long_form(table: Table, columns: Columns) -> Table:
     """
     kept, keys = _parted(table.name, table.types, columns)
     for name in keys:
-        if not table.text and not is_whole(table.types[name]):
+        if not table.text and not has_only_integers(table.types[name]):
             raise DataError(
                 table.name,
                 f"{no_value(table.types[name])}; every column not named by {arg('by')} or {arg('person')} is a key",

@@ -19,7 +19,7 @@ import secrets
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..bounding.groups import Name, in_order, selected
+from ..bounding.groups import Name, in_natural_order, selected
 from ..collector import Collector
 from ..collector.releasing import released
 from ..errors import ArgumentError
@@ -76,7 +76,7 @@ def names_shown(
     table = decision.table
     if table is None or not table.selection_epsilon:
         return [name for name, _ in counts]
-    return in_order(selected(counts, table, below))
+    return in_natural_order(selected(counts, table, below))
 
 
 def publish(

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from .._native import registers_add
 from ..errors import ArgumentError, BlobError, MergeError, SecretMismatch, SecretMissing, check_type
-from ..format.framing import FRAME_BYTES, Kind, framed, opened
+from ..format.framing import FRAME_BYTES, Kind, framed, unframed
 from ..numbers.checked import checked_whole
 from ..secret import Secret
 from . import register_law
@@ -154,7 +154,7 @@ class DistinctRegisters:
         way_out = "Pass the result of DistinctRegisters.to_bytes()"
         check_type("blob", blob, bytes | bytearray | memoryview, "must be bytes", way_out)
         check_type("secret", secret, Secret | None, "must be a Secret", "Pass Secret.load(path), or leave it out")
-        _, reader = opened(bytes(blob), Kind.REGISTERS)
+        _, reader = unframed(bytes(blob), Kind.REGISTERS)
         count, fingerprint = reader.unpack(_HEADER)
         words = reader.rest()
         if len(words) != 4 * count or not FEWEST <= count <= MOST:

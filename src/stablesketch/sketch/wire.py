@@ -6,7 +6,7 @@ import struct
 from dataclasses import dataclass
 
 from ..errors import BlobError
-from ..format.framing import Kind, encode_integer, framed, opened, unpacked
+from ..format.framing import Kind, encode_integer, framed, unframed, unpacked_integers
 from .entry_law import ENTROPY
 
 _HEADER = struct.Struct("<dIH8s")  # p, size, resolution, fingerprint of the secret
@@ -16,7 +16,7 @@ _BUCKETS = struct.Struct("<I")  # follows the header if the sketch has buckets
 @dataclass(frozen=True)
 class Frame:
     """The content of a blob; `p` is the number of its law (entry_law.py). `entries` holds integers in units of
-    2^-resolution, as `unpacked` reads them and the compiled core packs them.
+    2^-resolution, as `unpacked_integers` reads them and the compiled core packs them.
 
     With buckets, entry j of bucket b is number b * size // buckets + j; a sketch of entropy also has a total for each
     bucket, which its estimate needs.
@@ -48,7 +48,7 @@ def encode(frame: Frame) -> bytes:
 
 def decode(blob: bytes) -> Frame:
     """The frame of `blob`, or a typed error: `ForeignBlob`, `UnsupportedVersion` or `BlobError`."""
-    kind, reader = opened(blob, Kind.SKETCH, Kind.BUCKETED_SKETCH)
+    kind, reader = unframed(blob, Kind.SKETCH, Kind.BUCKETED_SKETCH)
     p, size, resolution, fingerprint = reader.unpack(_HEADER)
     buckets = 1
     if kind == Kind.BUCKETED_SKETCH:
@@ -61,6 +61,6 @@ def decode(blob: bytes) -> Frame:
     entries = reader.packed(size)
     totals = reader.packed(buckets) if buckets > 1 and p == ENTROPY.number else b""
     reader.end()
-    if totals and sum(unpacked(totals)) != total:
+    if totals and sum(unpacked_integers(totals)) != total:
         raise BlobError("the totals of the buckets do not add up to the total of the sketch: corrupt data.")
     return Frame(p, size, resolution, fingerprint, pairs, total, entries, buckets, totals)

@@ -16,10 +16,10 @@ from engine_streams import rows, secret
 import stablesketch as ss
 from stablesketch.beam import Release, SecretFrom
 from stablesketch.bounding.in_one_pass import Bounding
-from stablesketch.bounding.persons import bounded
+from stablesketch.bounding.persons import pairs_to_keep
 from stablesketch.engines.beam.elements import Pair
 from stablesketch.engines.beam.persons import BoundFn, by_likeness
-from stablesketch.engines.beam.source import BeamSource, added_up
+from stablesketch.engines.beam.source import BeamSource, total_of_alike
 from stablesketch.engines.secret_from import TheSecret
 from stablesketch.reading.columns import Columns
 from stablesketch.reading.duckdb import DuckDB
@@ -44,7 +44,7 @@ def kept_by_sql(stream: list[Row], pairs: int, groups: int, key: ss.Secret) -> C
     with DuckDB() as engine:
         engine.register("frame", frame)
         columns = Columns(("key",), "value", tuple(marks), "person")
-        query = bounded(engine, "select * from frame", columns, pairs=pairs, groups=groups, secret=key)
+        query = pairs_to_keep(engine, "select * from frame", columns, pairs=pairs, groups=groups, secret=key)
         return Counter(engine.rows(f"select concat_ws(chr(31), {', '.join(marks)}), k0, v, u from ({query})", "test"))
 
 
@@ -131,7 +131,7 @@ def test_pairs_that_are_alike_are_counted_whatever_the_bundles() -> None:
               Pair(7, ("g",), ("1", "1"), 1)]  # fmt: skip
     assert len({by_likeness(pair)[0] for pair in [one, *others]}) == 6
     _, alike = by_likeness(one)
-    assert added_up([added_up([alike] * 3), added_up([alike]), alike]) == (one, 5)
+    assert total_of_alike([total_of_alike([alike] * 3), total_of_alike([alike]), alike]) == (one, 5)
 
 
 def released_here(task_of: Release, elements: list[Any], monkeypatch: pytest.MonkeyPatch, by: bool) -> list[Any]:

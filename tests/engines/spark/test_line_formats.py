@@ -11,7 +11,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from stablesketch.engines.spark.line_formats import Malformed, json_reader
+from stablesketch.engines.spark.line_formats import Malformed, json_reader_of_spark
 from stablesketch.engines.spark.text_files import Lines
 from stablesketch.reading.lines import LONGEST_LINE
 
@@ -175,7 +175,7 @@ def test_json_is_read_as_duckdb_reads_it_or_refused(tmp_path: Path) -> None:
 )
 def test_what_is_no_object_of_json_is_refused(line: str) -> None:
     with pytest.raises(Malformed) as caught:
-        json_reader(["a"])(line)
+        json_reader_of_spark(["a"])(line)
     assert not caught.value.skipped
 
 

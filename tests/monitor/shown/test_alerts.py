@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from stablesketch import ArgumentError
-from stablesketch.monitor.shown.alerts import Alerts, Judge, in_words
+from stablesketch.monitor.shown.alerts import Alerts, Judge, alert_in_words
 from stablesketch.monitor.shown.messengers import Post, command, json_lines, webhook
 from stablesketch.monitor.state.records import WINDOW, note_record
 
@@ -78,7 +78,7 @@ def test_after_a_restart_the_windows_before_are_known() -> None:
     Alerts(found.append, Judge(drop=3.0), before)(11, record(11, 4.0))
     (alert,) = map(json.loads, found)
     assert (alert["alert"], alert["median"], alert["value"]) == ("drop", 5.0, 4.0)
-    assert in_words(found[0]) == (
+    assert alert_in_words(found[0]) == (
         "alert: a: Shannon entropy = 4 is 100.0 deviations below the median of the windows before, 5"
     )
 
@@ -95,7 +95,7 @@ def test_a_stopped_feed_is_one_alert_that_says_so_and_is_no_usual_window() -> No
     alerts(51, record(51, 3.0))
     stopped, attack = map(json.loads, found)
     assert (stopped["number"], stopped["few_rows"]) == (10, True)
-    assert in_words(found[0]) == (
+    assert alert_in_words(found[0]) == (
         "alert: a: few or no rows: the input may have stopped. Shannon entropy = 0 is 500.0 deviations below the "
         "median of the windows before, 5"
     )

@@ -15,7 +15,7 @@ from ..secret_from import SecretFrom, TheSecret
 from ..stored_plan import largest_value, refuse_whole_keys
 from .collect_fn import CollectFn, secret_of
 from .elements import ElementReader, have_values
-from .source import Read, by_group, checked_reference, windows_of_a_pair
+from .source import Read, by_group, reference_or_none, windows_of_a_pair
 
 beam = need("apache_beam", "beam")
 
@@ -34,7 +34,7 @@ class Sketch(beam.PTransform):  # type: ignore[misc, name-defined]
     ) -> None:  # fmt: skip
         super().__init__()
         check_type("plan", plan, Plan, "must be a Plan", "Pass the result of ss.plan(...)")
-        reference = checked_reference(secret)
+        reference = reference_or_none(secret)
         if reference is None:
             raise ArgumentTypeError(
                 "secret", None, "must be given for a stored sketch",

@@ -59,11 +59,11 @@ class BeamSource:
             if self._windowed:
                 people = people | "AllWindows" >> beam.WindowInto(_windows.GlobalWindows())
             fn = BoundFn(self._bounding, self._secret.find, weighted=self._weighted)
-            people = people | "Alike" >> beam.CombinePerKey(added_up) | "People" >> beam.Map(by_person)
+            people = people | "Alike" >> beam.CombinePerKey(total_of_alike) | "People" >> beam.Map(by_person)
             return people | "Bounded" >> beam.CombinePerKey(fn) | "Kept" >> beam.FlatMap(kept_pairs)
         if self._question.privacy.unit == "key":
             keys = self._pcoll | "Read" >> beam.ParDo(Read(self._reader, self._windowed, _by_key))
-            totals = keys | "Totals" >> beam.CombinePerKey(added_up)
+            totals = keys | "Totals" >> beam.CombinePerKey(total_of_alike)
             return totals | "WholeKeys" >> beam.Map(_whole_key, self._reader.largest)
         return self._pcoll | "Read" >> beam.ParDo(Read(self._reader, self._windowed, by_group))
 
@@ -74,7 +74,7 @@ def _is_listed(element: Any, names: frozenset[Name], windowed: bool) -> bool:
     return (name[:-1] if windowed else name) in names
 
 
-def added_up(same: Iterable[Any]) -> Any:
+def total_of_alike(same: Iterable[Any]) -> Any:
     """(pair, copies) of identical pairs, or (key, total) of one key: all of them as one."""
     what, total = None, 0
     for what, number in same:  # noqa: B007  # the last one: all are the same
@@ -142,7 +142,7 @@ def windows_of_a_pair(windowing: Any) -> int | None:
     )  # fmt: skip
 
 
-def checked_reference(secret: object) -> SecretFrom | None:
+def reference_or_none(secret: object) -> SecretFrom | None:
     """A reference that does not hold the secret itself, or an error that says how to make one."""
     if secret is None:
         return None

@@ -52,7 +52,7 @@ from ...statistic.published import Release as Released
 from ..secret_from import SecretFrom, TheSecret
 from .collect_fn import secret_of
 from .elements import check_elements, have_values
-from .source import BeamSource, checked_reference, windows_of_a_pair
+from .source import BeamSource, reference_or_none, windows_of_a_pair
 
 if TYPE_CHECKING:
     from ...ledger import Ledger
@@ -103,7 +103,7 @@ class Release(beam.PTransform):  # type: ignore[misc, name-defined]  # Beam is u
         super().__init__()
         self._question = warned(_posed(statistic, privacy, by, person, what))
         self._public_windows = public_windows
-        self._secret = TheSecret(checked_reference(secret) or SecretFrom.this_process(), secrets.token_hex(16))
+        self._secret = TheSecret(reference_or_none(secret) or SecretFrom.this_process(), secrets.token_hex(16))
         self._till = Till(ledger, label)
 
     def expand(self, pcoll: Any) -> Any:

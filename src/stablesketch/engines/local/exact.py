@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Unpack
 
-from ...bounding.groups import Name, in_order
-from ...bounding.persons import bounded, used_of_each
+from ...bounding.groups import Name, in_natural_order
+from ...bounding.persons import pairs_to_keep, used_of_each
 from ...errors import ArgumentError, ArgumentTypeError, Shown
 from ...numbers.checked import checked_whole
 from ...privacy import Privacy
@@ -185,7 +185,7 @@ def exact_by_bound(
         def used(bound: Bound | None) -> str:
             if bound is None:
                 return with_zeros
-            kept = bounded(duckdb, query, columns, pairs=bound.pairs, groups=bound.groups, secret=own)
+            kept = pairs_to_keep(duckdb, query, columns, pairs=bound.pairs, groups=bound.groups, secret=own)
             zeros = f" union all by name select * from ({with_zeros}) where v = 0" if columns.value is not None else ""
             return f"{kept}{zeros}"
 
@@ -214,7 +214,7 @@ def _values(duckdb: DuckDB, statistic: Statistic, columns: Columns, source: str,
         source,
     )
     exact = {one.group: one for one in (_exact(statistic, row, len(groups)) for row in found)}
-    return [exact[name] for name in in_order(exact)]
+    return [exact[name] for name in in_natural_order(exact)]
 
 
 def _exact(statistic: Statistic, row: tuple[Any, ...], groups: int) -> ExactGroup:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from ...bounding.groups import Name, group_secret
 from ...bounding.max_value import DigitCounts, digit_counts
-from ...bounding.persons import bounded
-from ...bounding.whole_keys import added_up
+from ...bounding.persons import pairs_to_keep
+from ...bounding.whole_keys import summed_by_key
 from ...collector import Collector
 from ...plan import Plan
 from ...privacy import Privacy
@@ -117,12 +117,12 @@ class LocalSource:
         question, table = self._question, self._table
         query = table.query(question.columns, "skip" if question.reads_again else question.on_bad)
         if question.privacy.unit == "key":
-            return added_up(self._duckdb, query, question.columns, question.largest, table.name)
+            return summed_by_key(self._duckdb, query, question.columns, question.largest, table.name)
         if question.columns.person is None:
             return query
         if self._progress is not None:
             self._progress.begin("bounding people", None)
-        return bounded(
+        return pairs_to_keep(
             self._duckdb, query, question.columns, pairs=question.privacy.pairs_per_person,
             groups=question.groups_per_person, secret=self.secret, source=table.name,
         )  # fmt: skip

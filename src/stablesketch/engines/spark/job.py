@@ -88,7 +88,7 @@ def grouped_states(frame: DataFrame, recipe: Recipe, secret: Secret) -> DataFram
     return merged_states(states, "name", recipe, secret)
 
 
-def digits(pairs: Pairs, frame: DataFrame, recipe: Recipe) -> list[int]:
+def counted_digits(pairs: Pairs, frame: DataFrame, recipe: Recipe) -> list[int]:
     with quiet():
         rows = frame.select("v").mapInArrow(recipe.digits, DIGITS).collect()
     raise_failures(pairs, (row.failure for row in rows))

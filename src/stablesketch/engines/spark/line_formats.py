@@ -69,7 +69,7 @@ def line_reader(line: str) -> Cells:
     return [line or None]
 
 
-def json_reader(wanted: Sequence[str]) -> Callable[[str], Cells | None]:
+def json_reader_of_spark(wanted: Sequence[str]) -> Callable[[str], Cells | None]:
     """Reads these fields of an object: text as it is, whole numbers and truth values as written."""
     names = frozenset(wanted)
 

@@ -182,7 +182,7 @@ class SparkSource:
         return self._pairs.skipped()
 
     def digits(self) -> DigitCounts:
-        return np.array(job.digits(self._pairs, self._frame, self._recipe), np.int64)
+        return np.array(job.counted_digits(self._pairs, self._frame, self._recipe), np.int64)
 
     def group_counts(self) -> Iterator[tuple[Name, int]]:
         functions = need("pyspark.sql.functions", "spark")

@@ -26,7 +26,7 @@ from ...reading.libraries import need
 from ...reading.lines import LONGEST_LINE
 from ...text.wording import either
 from .frame import DataFrame, TextFrame, back_quoted, quiet
-from .line_formats import Cells, Malformed, csv_reader, decoded, json_field, json_reader, line_reader
+from .line_formats import Cells, Malformed, csv_reader, decoded, json_field, json_reader_of_spark, line_reader
 from .work import keep_imports
 
 _SAMPLE = 1000  # lines of JSON that are searched for field names
@@ -62,7 +62,7 @@ class Lines:
     def reader(self) -> Callable[[str], Cells | None]:
         """A reader of one line."""
         if self.kind == "json":
-            return json_reader(self.wanted)
+            return json_reader_of_spark(self.wanted)
         if self.kind == "lines":
             return line_reader
         return csv_reader([self.names.index(name) for name in self.wanted], len(self.names), self.delimiter)

@@ -121,7 +121,7 @@ def _first(content: dict[str, Any]) -> tuple[float, float]:
     return value, max(value - low, high - value) / width if math.isfinite(high) else math.inf
 
 
-def in_words(text: str) -> str:
+def alert_in_words(text: str) -> str:
     """An alert as a line for people."""
     content = json.loads(text)
     few = f"{FEW_ROWS}. " if has_few(content) else ""

@@ -62,7 +62,7 @@ from ...errors import ArgumentError
 from ...law.skewed import SkewedLaw
 from ...numbers.arrays import Array
 from ...numbers.checked import checked_real, checked_whole
-from ..loss_law import ATOM, Law, either, power, split
+from ..loss_law import ATOM, Law, law_of_masses, power, worse_than_both
 
 VALUE_ERROR = 2e-12
 """|computed - true| of ln h; the largest found is below 3e-13."""
@@ -172,7 +172,7 @@ def _laws(size: int, shift: float) -> tuple[Law, Law]:
 @lru_cache(maxsize=256)
 def _worse(size: int, shift: float) -> Law:
     lesser, greater = _laws(size, shift)
-    return lesser if shift > MOST_SHIFT else either(lesser, greater)
+    return lesser if shift > MOST_SHIFT else worse_than_both(lesser, greater)
 
 
 def _epsilon(law: Law, delta: float) -> float:
@@ -250,5 +250,5 @@ def _certified(
     upwards = np.minimum(upwards * (1.0 + 2.0 * _QUADRATURE_ERROR), total)
     atoms = np.concatenate([lowest, highest, [far]])
     mass = np.concatenate([total - upwards, upwards, [lower]])
-    law = split(atoms, mass, scale=VALUE_ERROR + 2.0 * _QUADRATURE_ERROR + error, shift=error)
+    law = law_of_masses(atoms, mass, scale=VALUE_ERROR + 2.0 * _QUADRATURE_ERROR + error, shift=error)
     return Law(law.exponent, law.first, law.mass, law.infinity + 1.01 * float(upper), law.scale, law.shift)

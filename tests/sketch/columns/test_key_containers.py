@@ -181,7 +181,7 @@ def test_every_door_has_an_empty_column(fingerprinter: Fingerprinter, door: str)
     assert column.fingerprints(0, 0).size == 0
 
 
-def test_doors_may_be_mixed_in_a_composite_key(fingerprints: Fingerprints) -> None:
+def test_containers_may_be_mixed_in_a_composite_key(fingerprints: Fingerprints) -> None:
     expected = [fingerprint(key) for key in zip(INTS, TEXTS, DATES * 2, strict=False)]
     texts = pa.chunked_array([TEXTS[:4], TEXTS[4:6]])
     assert fingerprints((np.array(INTS), texts, pl.Series(DATES * 2))) == expected

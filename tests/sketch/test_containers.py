@@ -1,4 +1,4 @@
-"""Many doors, one stream: the same data give the same bytes, whatever holds them."""
+"""Many containers, one stream: the same data give the same bytes, whatever holds them."""
 
 from __future__ import annotations
 
@@ -87,10 +87,17 @@ def test_unsigned_keys_above_2_to_the_63_are_keys_like_any_other() -> None:
 
 def test_values_through_any_door_give_the_same_bytes() -> None:
     values = [5, 1, 2**40]
-    doors = [values, np.array(values), pd.Series(values), pl.Series(values), pa.array(values), np.array(values, ">u8")]
+    containers = [
+        values,
+        np.array(values),
+        pd.Series(values),
+        pl.Series(values),
+        pa.array(values),
+        np.array(values, ">u8"),
+    ]
     blobs = set()
-    for door in doors:
+    for container in containers:
         sketch = ss.Sketch(0.5, 10, SECRET, law="symmetric")
-        sketch.update(["a", "b", "c"], door)
+        sketch.update(["a", "b", "c"], container)
         blobs.add(sketch.to_bytes())
     assert len(blobs) == 1

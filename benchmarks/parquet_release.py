@@ -1,6 +1,6 @@
 """Time and memory of a release from a long Parquet file, compared with DuckDB's exact group-by.
 
-    python benchmarks/doors.py [--rows 100e6] [--keys 1e6] [--rounds 3] [--folder FOLDER]
+    python benchmarks/parquet_release.py [--rows 100e6] [--keys 1e6] [--rounds 3] [--folder FOLDER]
 
 Makes three files (integers and texts that follow Zipf's law with exponent 1.1, and integers that are all different) and
 releases F_0.5 of each through `ss.release`, planned for an error of 1% and by the default plan, at ε = 1 and δ = 1e-9.
