@@ -42,7 +42,7 @@ class Wrong(NamedTuple):
 def digits(value: str) -> str:
     """SQL for the digits of a whole number, however it is written. Anything else is unchanged except for spaces."""
     bare = f"trim(both ' ' from regexp_replace({value}, '[.]0+ *$', ''))"
-    return f"(case when instr({value}, '.') > 0 or instr({value}, ' ') > 0 then {bare} else {value} end)"
+    return f"(case when {_spaced(value)} then {bare} else {value} end)"
 
 
 def whole(value: str) -> str:
@@ -61,15 +61,22 @@ def zero(value: str) -> str:
 def plain(value: str, least: int, most: int) -> str:
     """SQL, fast: whether a text is certainly a whole number from `least`, 0 or more, to `most`; never null.
 
-    A text is digits alone, without leading zeros, if the number that it is cast to is cast back to the same text. Any
-    other text is tried once more as its `digits`. The rest, such as 007, is for the full rules: `whole`, `wrong_texts`.
+    A text is digits alone, without leading zeros, if the number that it is cast to is cast back to the same text. One
+    with a point or a space is tried once more as its `digits`. A cast that fails is slow, so what begins with a letter
+    is not cast. The rest, such as 007, is for the full rules: `whole`, `wrong_texts`.
     """
 
     def certain(text: str) -> str:
         number = f"try_cast({text} as bigint)"
         return f"cast({number} as string) = {text} and {number} between {least} and {most}"
 
-    return f"case when {certain(value)} then true else coalesce({certain(digits(value))}, false) end"
+    again = f"{_spaced(value)} and coalesce({certain(digits(value))}, false)"
+    return f"case when {value} is null or {value} >= ':' then false when {certain(value)} then true else {again} end"
+
+
+def _spaced(value: str) -> str:
+    """SQL: whether a text may be more than its `digits`."""
+    return f"(instr({value}, '.') > 0 or instr({value}, ' ') > 0)"
 
 
 def wrong_texts(value: str, skipped: str) -> list[Wrong]:
