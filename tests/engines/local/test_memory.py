@@ -30,7 +30,7 @@ print(release.pairs, peak() - before)
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak of memory is read from /proc")
 @pytest.mark.parametrize("text", [False, True], ids=["integers", "texts"])
 def test_a_long_file_takes_at_most_150_megabytes(tmp_path: Path, text: bool) -> None:
-    """20 million rows of 160 to 300 MB in memory, half of the keys seen once. benchmarks/parquet_release.py has more."""
+    """20 million rows of 160 to 300 MB in memory, half of the keys seen once."""
     path = tmp_path / "long.parquet"
     random = np.random.default_rng(4)
     schema = pa.schema([("key", pa.string() if text else pa.int64())])
