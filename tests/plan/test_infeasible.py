@@ -11,6 +11,7 @@ import stablesketch as ss
 from stablesketch.mechanism.bare.floor import relative_deviation
 from stablesketch.privacy.precision import rounding_delta
 from stablesketch.release.decide import decide
+from stablesketch.statistic import Statistic
 
 HALF = ss.Moment(0.5)
 MILLION = ss.Privacy(epsilon=1.0, delta=1e-9, pairs=1_000_000, relation="replace")
@@ -141,6 +142,21 @@ def test_nothing_to_be_relative_to() -> None:
     assert plan.asked.error == 0.05
     assert plan.again() == plan
     assert decide(ss.question(HALF, ANY_LENGTH, key="app", error=0.05, mechanism="bare")).plan == plan
+
+
+def test_nothing_is_known_about_individuals() -> None:
+    """Like pairs: a long stream of individuals, which can only be added or removed, decides the size."""
+    individuals = ss.Privacy(1.0, 1e-9, unit="individual")
+    assert ss.plan(HALF, individuals, mechanism="bare").size == ss.plan(HALF, ANY_LENGTH, mechanism="bare").size
+
+
+@pytest.mark.parametrize("statistic", [ss.Hill(0.5), ss.Tsallis(0.5), ss.Renyi(0.5)], ids=str)
+@pytest.mark.parametrize("pairs", [0, 10**6])
+def test_an_exact_plan_at_an_expected_value_is_json(statistic: Statistic, pairs: int) -> None:
+    """The total is then expected too, and is a float like every expected value."""
+    plan = ss.plan(statistic, ss.Privacy(1.0, 1e-9, pairs, max_value=10), mechanism="exact", expected=5.0)
+    assert ss.Plan.from_json(plan.to_json()) == plan
+    assert isinstance(plan.inputs[1].expected, float)
 
 
 def test_a_floor_of_too_many_phantoms() -> None:

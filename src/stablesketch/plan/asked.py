@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from ..errors import ArgumentError, ArgumentTypeError
 from ..format.checked_json import JsonError
 from ..numbers.checked import checked_share, is_whole
-from ..privacy import Privacy
+from ..privacy import Privacy, Relation
 from ..privacy.sampling import Sampling
 from ..statistic import Statistic, from_dict, usual
 from ..text.wording import arg
@@ -124,7 +124,8 @@ class Asked:
 
     def in_a_long_stream(self) -> Asked:
         """The same question about a stream long enough to need no floor."""
-        return replace(self, privacy=replace(self.privacy, pairs=_LONG, relation="replace"))
+        relation: Relation = "add_remove" if self.privacy.unit == "individual" else "replace"
+        return replace(self, privacy=replace(self.privacy, pairs=_LONG, relation=relation))
 
     @property
     def sized(self) -> bool:

@@ -310,7 +310,7 @@ def _expected_input(asked: Asked, ways: Sequence[Mechanism], i: int) -> float | 
     found = asked.statistic.expected_of(asked.statistic.needs(asked.privacy)[i], asked.expected, least)
     if found is None and ways[i].counter and all(way.exact for way in ways):
         total = asked.statistic.least_total(asked.expected)
-        return None if total is None else max(total, least)
+        return None if total is None else max(total, float(least))
     return found
 
 
