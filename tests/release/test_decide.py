@@ -75,6 +75,7 @@ def test_a_table_divides_only_what_bare_entries_cost(statistic: ss.Statistic) ->
     assert [each.table.times for each in tables if each.table] == [1, 1]
     assert tables[0].plan.noise == tables[1].plan.noise
     assert tables[0].plan.epsilon == tables[1].plan.epsilon == 1.0
+    assert tables[0].ask.charge == tables[1].ask.charge
     assert not ss.question(statistic, REPLACE, key="app", mechanism="bare").counts_pairs
 
 
