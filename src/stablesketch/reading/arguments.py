@@ -1,7 +1,7 @@
 """The arguments of reading: which columns, how data are opened, what becomes of invalid rows.
 
-Every door that reads takes one of these lists as **how, or extends it, as `ss.release` does (release/arguments.py). The
-defaults are those of `Reading`, `Columns` and `Input`.
+Every function that reads takes one of these lists as **how, or extends it, as `ss.release` does (release/arguments.py).
+The defaults are those of `Reading`, `Columns` and `Input`.
 """
 
 from __future__ import annotations
@@ -67,21 +67,21 @@ def reading(how: Mapping[str, Any], person: str | None = None) -> Reading:
     return Reading(columns, own_input, how.get("on_bad", Reading.on_bad))
 
 
-def check_names(door: Callable[..., object], how: Mapping[str, Any]) -> None:
+def check_known(function: Callable[..., object], how: Mapping[str, Any]) -> None:
     """Refuses arguments that are not in the signature of the function they were passed to."""
-    known = inspect.signature(door).parameters
+    known = inspect.signature(function).parameters
     for name in how:
         if name not in known:
-            raise unknown(name, known, door.__name__)
+            raise unknown(name, known, function.__name__)
 
 
 # What other libraries call these arguments, where the nearest spelling would be another one.
 _ELSEWHERE = {"groupby": "by", "group_by": "by", "group": "by", "column": "key", "user": "person", "weight": "value"}
 
 
-def unknown(name: str, known: Collection[str], door: str) -> ArgumentTypeError:
+def unknown(name: str, known: Collection[str], function: str) -> ArgumentTypeError:
     """The error about an argument that does not exist, with what to pass instead."""
     meant = _ELSEWHERE.get(name)
     way_out = f"Did you mean {meant}?" if meant in known else did_you_mean(name, known)
     listed = f"Pass some of: {', '.join(sorted(known))}"
-    return ArgumentTypeError(name, HIDDEN, f"cannot be passed to {door}", way_out or listed)
+    return ArgumentTypeError(name, HIDDEN, f"cannot be passed to {function}", way_out or listed)

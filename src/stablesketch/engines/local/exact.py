@@ -11,7 +11,7 @@ from ...bounding.persons import pairs_to_keep, used_of_each
 from ...errors import ArgumentError, ArgumentTypeError, Shown
 from ...numbers.checked import checked_whole
 from ...privacy import Privacy
-from ...reading.arguments import OfFiles, Reading, check_names, reading
+from ...reading.arguments import OfFiles, Reading, check_known, reading
 from ...reading.columns import Columns
 from ...reading.duckdb import DuckDB
 from ...reading.opened import opened_table, with_usual_types
@@ -140,7 +140,7 @@ def exact(
     Raises:
         DataError: the data cannot be read, or a row is invalid; it names file, row and column.
     """
-    check_names(exact, how)
+    check_known(exact, how)
     statistic = usual() if statistic is None else statistic
     if not isinstance(statistic, Statistic):
         raise ArgumentTypeError("statistic", statistic, "must be a statistic", f"Pass {usual().named}, for example")

@@ -18,7 +18,7 @@ from ...collector.shards import of_group
 from ...collector.wire import decode
 from ...errors import ArgumentTypeError, BlobError, DataError, check_type
 from ...plan import Plan
-from ...reading.arguments import OfFiles, check_names, reading
+from ...reading.arguments import OfFiles, check_known, reading
 from ...reading.libraries import need
 from ...release.arguments import asks
 from ...release.question import Question
@@ -64,7 +64,7 @@ def collect(
         DataError: the data cannot be read, or a row is invalid; it names file, row and column.
     """
     check_type("plan", plan, Plan, "must be a Plan", "Pass the result of ss.plan(...)")
-    check_names(collect, how)
+    check_known(collect, how)
     kept, read, whole = checked_secret(secret), reading(how), named_shard(shard)
     by = read.columns.by
     states: dict[Name, bytes] = {}

@@ -9,7 +9,7 @@ from typing import Unpack
 from ...collector import Collector
 from ...errors import DataError, check_type
 from ...plan import Plan
-from ...reading.arguments import OfPairs, check_names, reading
+from ...reading.arguments import OfPairs, check_known, reading
 from ...reading.libraries import need
 from ...release.arguments import asks
 from ...release.question import Question
@@ -111,13 +111,13 @@ def merged(df: DataFrame, *, secret: SecretFrom, column: str = "collector") -> C
 
 
 def _asked(
-    door: Callable[..., object], df: DataFrame, plan: Plan, how: OfPairs, by: object, secret: SecretFrom,
+    function: Callable[..., object], df: DataFrame, plan: Plan, how: OfPairs, by: object, secret: SecretFrom,
     shard: str | None, clip: bool, *, separate: bool = False,
 ) -> tuple[Pairs, Recipe]:  # fmt: skip
     check_type("plan", plan, Plan, "must be a Plan", "Pass the result of ss.plan(...)")
     whole = named_shard(shard)
     refuse_whole_keys(plan)
-    check_names(door, how)
+    check_known(function, how)
     reference, read = TheSecret(job.checked_reference(secret)), reading({**how, "by": by})
     columns = read.columns.under(plan.privacy.relation)
     pairs = Pairs(df, columns, largest_value(plan, clip), skip=read.on_bad == "skip")
