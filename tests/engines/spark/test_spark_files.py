@@ -146,7 +146,7 @@ def test_what_is_wrong_is_told_as_on_one_machine(both: Both) -> None:
         "app,n\na,1\nb,x7\n": "row 3, column n is not a whole number",
         "app,n\na,1\n,2\n": "row 3, column app is empty or null",
         "app,n\na,1\nb,6\n": "row 3, column n is above the promised max_value=5",
-        "app,n\na,1\nb,1,2\n": "row 3: expected 2 fields, got 3",
+        "app,n\na,1\nb,1,2\n": "row 3: expected 2 fields, got more",
         "app,n\na,1\n\xff\n": "row 3: expected 2 fields, got 1",
         "app,app\na,1\n": "column names in the header are repeated or empty",
         "alice,3\nbob,1\n": "column app: no such column among the 2 of this file. Their names are not shown",

@@ -56,8 +56,9 @@ def csv_reader(wanted: Sequence[int], count: int, delimiter: str) -> Callable[[s
         if len(cells) == count + 1 and not cells[-1]:  # some programs end lines with a delimiter
             cells.pop()
         if len(cells) != count:
+            got = "more" if len(cells) > count else len(cells)  # as DuckDB, which stops counting there
             # Some readers accept more than one delimiter at the end.
-            raise Malformed(f"expected {count} fields, got {len(cells)}", skipped=any(cells[count:] or [1]))
+            raise Malformed(f"expected {count} fields, got {got}", skipped=any(cells[count:] or [1]))
         return [cells[i] or None for i in wanted]
 
     return read
